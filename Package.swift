@@ -1,0 +1,118 @@
+// swift-tools-version: 6.3
+import PackageDescription
+
+/// Set by `config/test.sh` for builds under the thread sanitizer, which does not see `Synchronization.Mutex`.
+let threadSanitizer = Context.environment["SKILLGATE_THREAD_SANITIZER"] == "1"
+
+let swiftSettings: [SwiftSetting] =
+    [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("InferIsolatedConformances"),
+        .enableUpcomingFeature("ImmutableWeakCaptures"),
+        .strictMemorySafety(),
+        .treatAllWarnings(as: .error),
+    ] + (threadSanitizer ? [.define("THREAD_SANITIZER")] : [])
+
+/// A library or program of this package, under `Sources/`.
+func module(_ name: String, imports: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: imports, path: "Sources/\(name)", swiftSettings: swiftSettings)
+}
+
+/// A C library from Debian, under `Sources/CLibraries/`.
+func library(_ name: String, package: String) -> Target {
+    .systemLibrary(name: name, path: "Sources/CLibraries/\(name)", providers: [.apt([package])])
+}
+
+/// The tests of one module, under `Tests/`.
+func tests(of name: String, imports: [Target.Dependency] = []) -> Target {
+    .testTarget(
+        name: "\(name)Tests", dependencies: [.byName(name: name)] + imports, path: "Tests/\(name)Tests",
+        swiftSettings: swiftSettings)
+}
+
+let package = Package(
+    name: "skillgate",
+    products: [
+        .executable(name: "skillgate", targets: ["skillgate"]),
+        .library(name: "Alexa", targets: ["Alexa"]),
+        .library(name: "OAuth", targets: ["OAuth"]),
+        .library(name: "Service", targets: ["Service"]),
+    ],
+    targets: [
+        library("CEvent", package: "libevent-dev"),
+        library("CCurl", package: "libcurl4-openssl-dev"),
+        library("CSQLite", package: "libsqlite3-dev"),
+        library("COpenSSL", package: "libssl-dev"),
+        .target(name: "CLLHTTP", path: "Sources/CLibraries/CLLHTTP"),
+        .target(
+            name: "CCrypto", dependencies: ["COpenSSL"], path: "Sources/CLibraries/CCrypto",
+            linkerSettings: [.linkedLibrary("crypto"), .linkedLibrary("ssl")]),
+        .target(
+            name: "CSimdjson", path: "Sources/CLibraries/CSimdjson",
+            linkerSettings: [.linkedLibrary("simdjson"), .linkedLibrary("stdc++")]),
+
+        module("Concurrency"),
+        module("Time"),
+        module("HTTP", imports: ["Concurrency", "Time"]),
+        module("JSON", imports: ["Concurrency", "CSimdjson"]),
+        module("Crypto", imports: ["Concurrency", "Time", "CCrypto", "COpenSSL"]),
+        module("Telemetry", imports: ["Concurrency", "JSON", "Time"]),
+        module("Alexa", imports: ["Concurrency", "Crypto", "HTTP", "JSON", "Time"]),
+        module("OAuth", imports: ["Concurrency", "Crypto", "HTTP", "JSON", "Time"]),
+        module(
+            "Storage",
+            imports: ["Alexa", "Concurrency", "Crypto", "JSON", "OAuth", "Telemetry", "Time", "CSQLite"]),
+        module(
+            "Transport",
+            imports: [
+                "Concurrency", "Crypto", "HTTP", "JSON", "Telemetry", "Time", "CEvent", "CLLHTTP", "CCurl", "COpenSSL",
+            ]),
+        module("Service", imports: ["Alexa", "Concurrency", "Crypto", "HTTP", "JSON", "OAuth", "Telemetry", "Time"]),
+        module(
+            "Simulator",
+            imports: ["Alexa", "Concurrency", "Crypto", "HTTP", "JSON", "OAuth", "Telemetry", "Time", "Transport"]),
+        .executableTarget(
+            name: "skillgate",
+            dependencies: [
+                "Alexa", "Concurrency", "Crypto", "HTTP", "JSON", "OAuth", "Service", "Simulator", "Storage",
+                "Telemetry", "Time", "Transport",
+            ], path: "Sources/skillgate", swiftSettings: swiftSettings),
+
+        .target(
+            name: "TestSupport",
+            dependencies: [
+                "Alexa", "Concurrency", "Crypto", "HTTP", "JSON", "OAuth", "Service", "Simulator", "Storage",
+                "Telemetry", "Time", "Transport",
+            ], path: "Tests/TestSupport", swiftSettings: swiftSettings),
+        tests(of: "Concurrency", imports: ["Time"]),
+        tests(of: "Time"),
+        tests(of: "HTTP", imports: ["Time"]),
+        tests(of: "JSON", imports: ["TestSupport"]),
+        tests(of: "Crypto", imports: ["JSON", "TestSupport", "Time"]),
+        tests(of: "Telemetry", imports: ["JSON", "Time"]),
+        tests(of: "Alexa", imports: ["Concurrency", "Crypto", "HTTP", "JSON", "TestSupport", "Time"]),
+        tests(of: "OAuth", imports: ["Concurrency", "Crypto", "HTTP", "JSON", "TestSupport", "Time"]),
+        tests(of: "Storage", imports: ["Alexa", "Crypto", "OAuth", "Telemetry", "TestSupport", "Time"]),
+        tests(of: "Transport", imports: ["Concurrency", "Crypto", "HTTP", "JSON", "Telemetry", "TestSupport", "Time"]),
+        tests(
+            of: "Service",
+            imports: [
+                "Alexa", "Concurrency", "Crypto", "HTTP", "JSON", "OAuth", "Storage", "Telemetry", "TestSupport",
+                "Time",
+            ]),
+        tests(
+            of: "Simulator",
+            imports: ["Alexa", "Concurrency", "Crypto", "HTTP", "JSON", "OAuth", "Telemetry", "TestSupport", "Time", "Transport"]),
+        .testTarget(
+            name: "skillgateTests",
+            dependencies: [
+                "Alexa", "Concurrency", "Crypto", "HTTP", "JSON", "OAuth", "Service", "Simulator", "Storage",
+                "Telemetry", "TestSupport", "Time", "Transport", "skillgate",
+            ], path: "Tests/skillgateTests", swiftSettings: swiftSettings),
+    ],
+    swiftLanguageModes: [.v6],
+    cLanguageStandard: .gnu17,
+    cxxLanguageStandard: .gnucxx17
+)

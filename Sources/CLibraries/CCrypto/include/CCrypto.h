@@ -1,0 +1,3 @@
+#ifndef SKILLGATE_CCRYPTO_H
+#define SKILLGATE_CCRYPTO_H
+#endif

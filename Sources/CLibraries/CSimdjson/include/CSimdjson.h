@@ -1,0 +1,3 @@
+#ifndef SKILLGATE_CSIMDJSON_H
+#define SKILLGATE_CSIMDJSON_H
+#endif

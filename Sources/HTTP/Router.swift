@@ -1,0 +1,139 @@
+/// Answers requests: a ``Router``, or what a test puts in its place.
+public protocol HTTPResponder: Sendable {
+    /// How long the answer to a request may take, counted from its last byte.
+    func timeLimit(for method: HTTPMethod, target: String) -> Duration
+    /// The answer. It is cancelled where the deadline passes or the caller goes away.
+    func respond(to request: HTTPRequest) async -> HTTPResponse
+}
+
+/// One address and what answers there.
+public struct Route: Sendable {
+    /// The method.
+    public let method: HTTPMethod
+    /// The path; a segment in braces, as in `/v1/devices/{id}/state`, stands for any one segment.
+    public let path: String
+    /// How long the answer may take.
+    public let timeLimit: Duration
+    /// The media type a body must have (RFC 9110 §8.3.1), parameters aside; nil takes any.
+    public let mediaType: String?
+    /// What answers; the second argument holds the segments in braces, by name, percent-decoded.
+    public let handler: @Sendable (HTTPRequest, [String: String]) async -> HTTPResponse
+
+    /// A route.
+    public init(
+        _ method: HTTPMethod, _ path: String, timeLimit: Duration, mediaType: String? = nil,
+        handler: @escaping @Sendable (HTTPRequest, [String: String]) async -> HTTPResponse
+    ) {
+        self.method = method
+        self.path = path
+        self.timeLimit = timeLimit
+        self.mediaType = mediaType
+        self.handler = handler
+    }
+}
+
+/// Finds the route of a request, and answers where there is none: 404, 405 with `Allow`, 415.
+public struct Router: HTTPResponder {
+    private let exact: [String: [Route]]
+    private let patterns: [(segments: [Substring], route: Route)]
+    /// Limit for requests that no route answers.
+    private let defaultTimeLimit: Duration
+    /// Turns a refusal into an answer, so that the service decides its form.
+    private let refuse: @Sendable (Refusal) -> HTTPResponse
+
+    /// Why no route answers.
+    public enum Refusal: Hashable, Sendable {
+        /// No route has that path.
+        case notFound
+        /// The path exists for other methods, listed as `Allow` wants them.
+        case methodNotAllowed(allow: String)
+        /// The body has another media type than the one named.
+        case unsupportedMediaType(expected: String)
+        /// The path has a percent-encoding that does not decode.
+        case malformedPath
+    }
+
+    /// A router over `routes`; `refuse` words the answers to everything else.
+    public init(
+        _ routes: [Route], defaultTimeLimit: Duration = .seconds(10),
+        refuse: @escaping @Sendable (Refusal) -> HTTPResponse = { HTTPResponse(refusal: $0) }
+    ) {
+        var exact: [String: [Route]] = [:]
+        var patterns: [(segments: [Substring], route: Route)] = []
+        for route in routes {
+            if route.path.contains("{") {
+                patterns.append((route.path.split(separator: "/", omittingEmptySubsequences: false), route))
+            } else {
+                exact[route.path, default: []].append(route)
+            }
+        }
+        self.exact = exact
+        self.patterns = patterns
+        self.defaultTimeLimit = defaultTimeLimit
+        self.refuse = refuse
+    }
+
+    /// The limit of the route that will answer.
+    public func timeLimit(for method: HTTPMethod, target: String) -> Duration {
+        candidates(for: target.prefix { $0 != "?" }).first { $0.route.method == method }?.route.timeLimit
+            ?? defaultTimeLimit
+    }
+
+    /// The answer of the route, or the refusal.
+    public func respond(to request: HTTPRequest) async -> HTTPResponse {
+        let candidates = candidates(for: request.path)
+        guard !candidates.isEmpty else { return refuse(.notFound) }
+        guard let found = candidates.first(where: { $0.route.method == request.method }) else {
+            let allowed = candidates.map(\.route.method.rawValue)
+            return refuse(.methodNotAllowed(allow: allowed.joined(separator: ", ")))
+        }
+        if let expected = found.route.mediaType, !hasMediaType(request, expected) {
+            return refuse(.unsupportedMediaType(expected: expected))
+        }
+        var arguments: [String: String] = [:]
+        for (name, segment) in found.arguments {
+            guard let decoded = percentDecoded(segment) else { return refuse(.malformedPath) }
+            arguments[String(name)] = decoded
+        }
+        return await found.route.handler(request, arguments)
+    }
+
+    private typealias Candidate = (route: Route, arguments: [(Substring, Substring)])
+
+    private func candidates(for path: Substring) -> [Candidate] {
+        if let routes = exact[String(path)] { return routes.map { ($0, []) } }
+        guard !patterns.isEmpty else { return [] }
+        let segments = path.split(separator: "/", omittingEmptySubsequences: false)
+        return patterns.compactMap { pattern, route in
+            guard pattern.count == segments.count else { return nil }
+            var arguments: [(Substring, Substring)] = []
+            for (expected, actual) in zip(pattern, segments) {
+                if expected.first == "{", expected.last == "}" {
+                    guard !actual.isEmpty else { return nil }
+                    arguments.append((expected.dropFirst().dropLast(), actual))
+                } else if expected != actual {
+                    return nil
+                }
+            }
+            return (route, arguments)
+        }
+    }
+
+    private func hasMediaType(_ request: HTTPRequest, _ expected: String) -> Bool {
+        guard let value = request.fields["Content-Type"] else { return false }
+        let type = value.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }
+        return equalsIgnoringCase(type, expected)
+    }
+}
+
+extension HTTPResponse {
+    /// The plain answer to a request that no route takes: a status and, for 405, `Allow`.
+    public init(refusal: Router.Refusal) {
+        switch refusal {
+        case .notFound: self.init(status: 404)
+        case .methodNotAllowed(let allow): self.init(status: 405, fields: ["Allow": allow])
+        case .unsupportedMediaType: self.init(status: 415)
+        case .malformedPath: self.init(status: 400)
+        }
+    }
+}

@@ -1,0 +1,4 @@
+@main
+enum Skillgate {
+    static func main() {}
+}
