@@ -104,7 +104,10 @@ let package = Package(
             ]),
         tests(
             of: "Simulator",
-            imports: ["Alexa", "Concurrency", "Crypto", "HTTP", "JSON", "OAuth", "Telemetry", "TestSupport", "Time", "Transport"]),
+            imports: [
+                "Alexa", "Concurrency", "Crypto", "HTTP", "JSON", "OAuth", "Telemetry", "TestSupport", "Time",
+                "Transport",
+            ]),
         .testTarget(
             name: "skillgateTests",
             dependencies: [
