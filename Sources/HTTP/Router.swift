@@ -75,7 +75,7 @@ public struct Router: HTTPResponder {
 
     /// The limit of the route that will answer.
     public func timeLimit(for method: HTTPMethod, target: String) -> Duration {
-        candidates(for: target.prefix { $0 != "?" }).first { $0.route.method == method }?.route.timeLimit
+        candidate(for: method, among: candidates(for: target.prefix { $0 != "?" }))?.route.timeLimit
             ?? defaultTimeLimit
     }
 
@@ -83,8 +83,8 @@ public struct Router: HTTPResponder {
     public func respond(to request: HTTPRequest) async -> HTTPResponse {
         let candidates = candidates(for: request.path)
         guard !candidates.isEmpty else { return refuse(.notFound) }
-        guard let found = candidates.first(where: { $0.route.method == request.method }) else {
-            let allowed = candidates.map(\.route.method.rawValue)
+        guard let found = candidate(for: request.method, among: candidates) else {
+            let allowed = candidates.flatMap { $0.route.method == .get ? ["GET", "HEAD"] : [$0.route.method.rawValue] }
             return refuse(.methodNotAllowed(allow: allowed.joined(separator: ", ")))
         }
         if let expected = found.route.mediaType, !hasMediaType(request, expected) {
@@ -99,6 +99,12 @@ public struct Router: HTTPResponder {
     }
 
     private typealias Candidate = (route: Route, arguments: [(Substring, Substring)])
+
+    /// The route of that method; HEAD is answered as GET is, and the server leaves the body out (RFC 9110 §9.3.2).
+    private func candidate(for method: HTTPMethod, among candidates: [Candidate]) -> Candidate? {
+        candidates.first { $0.route.method == method }
+            ?? (method == .head ? candidates.first { $0.route.method == .get } : nil)
+    }
 
     private func candidates(for path: Substring) -> [Candidate] {
         if let routes = exact[String(path)] { return routes.map { ($0, []) } }

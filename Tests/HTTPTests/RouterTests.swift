@@ -41,8 +41,16 @@ import Time
     func method() async {
         let answer = await answer(.post, "/link")
         #expect(answer.status == 405)
-        #expect(answer.fields["Allow"] == "GET, DELETE")
+        #expect(answer.fields["Allow"] == "GET, HEAD, DELETE")
         #expect(await self.answer(HTTPMethod(rawValue: "get"), "/link").status == 405)
+    }
+
+    @Test("HEAD is answered where GET is, and only there")
+    func head() async {
+        #expect(await answer(.head, "/link").status == 200)
+        #expect(await answer(.head, "/v1/devices/x/state").status == 200)
+        #expect(await answer(.head, "/alexa/custom").status == 405)
+        #expect(router.timeLimit(for: .head, target: "/link") == .seconds(20))
     }
 
     @Test(
