@@ -1,0 +1,82 @@
+public import Time
+
+/// A finished trace.
+public struct TraceRecord: Sendable, Hashable {
+    /// One step.
+    public struct Step: Sendable, Hashable {
+        /// What was done, `exchange` for example.
+        public var name: String
+        /// What became of it.
+        public var outcome: TraceOutcome
+        /// Why, where it did not go well: a reason code.
+        public var reason: String?
+        /// When it began, after the trace's start.
+        public var startMilliseconds: Int
+        /// How long it took.
+        public var durationMilliseconds: Int
+
+        /// A step.
+        public init(
+            name: String, outcome: TraceOutcome, reason: String? = nil, startMilliseconds: Int,
+            durationMilliseconds: Int
+        ) {
+            self.name = name
+            self.outcome = outcome
+            self.reason = reason
+            self.startMilliseconds = startMilliseconds
+            self.durationMilliseconds = durationMilliseconds
+        }
+    }
+
+    /// A fact.
+    public struct Note: Sendable, Hashable {
+        /// What it says.
+        public var name: String
+        /// The value.
+        public var value: String
+
+        /// A fact.
+        public init(name: String, value: String) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// Its random name, 32 hexadecimal digits.
+    public var id: String
+    /// What it tells of.
+    public var kind: Trace.Kind
+    /// When it began.
+    public var startedAt: UnixTime
+    /// How long it took in all.
+    public var durationMilliseconds: Int
+    /// What became of it.
+    public var outcome: TraceOutcome
+    /// Why, where it did not go well: a reason code.
+    public var reason: String?
+    /// Whose request it was: the provider's subject, where known.
+    public var subject: String?
+    /// The steps, in the order in which they ended.
+    public var steps: [Step]
+    /// How many more steps there were than are kept.
+    public var droppedSteps: Int
+    /// Facts.
+    public var notes: [Note]
+
+    /// A trace.
+    public init(
+        id: String, kind: Trace.Kind, startedAt: UnixTime, durationMilliseconds: Int, outcome: TraceOutcome,
+        reason: String? = nil, subject: String? = nil, steps: [Step] = [], droppedSteps: Int = 0, notes: [Note] = []
+    ) {
+        self.id = id
+        self.kind = kind
+        self.startedAt = startedAt
+        self.durationMilliseconds = durationMilliseconds
+        self.outcome = outcome
+        self.reason = reason
+        self.subject = subject
+        self.steps = steps
+        self.droppedSteps = droppedSteps
+        self.notes = notes
+    }
+}

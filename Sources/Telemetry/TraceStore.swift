@@ -1,0 +1,78 @@
+import Concurrency
+public import Time
+
+/// Keeps traces of link attempts, and of requests that were refused or failed.
+public protocol TraceStore: Sendable {
+    /// Keeps `trace`, in place of one of the same id.
+    func save(_ trace: TraceRecord) async throws
+
+    /// The trace of that id; nil where there is none.
+    func trace(id: String) async throws -> TraceRecord?
+
+    /// The latest traces of a subject, or of all where it is nil, newest first, at most `limit`.
+    func traces(subject: String?, limit: Int) async throws -> [TraceRecord]
+
+    /// Drops what began before `moment`; says how many.
+    @discardableResult
+    func prune(before moment: UnixTime) async throws -> Int
+}
+
+/// Hands finished traces to a store after the answer has left.
+///
+/// At most ``waitingLimit`` wait; more are dropped and counted, so a slow store never holds a request or memory.
+public final class TraceRecorder: Sendable {
+    /// How many traces wait for the store.
+    public static let waitingLimit = 256
+
+    private struct Waiting: Sendable {
+        var traces: [TraceRecord] = []
+        var isSaving = false
+    }
+
+    private let waiting = Locked(Waiting())
+    private let store: any TraceStore
+    private let dropped: Counter
+    private let log: Log
+
+    /// A recorder in front of `store`.
+    public init(store: any TraceStore, log: Log, metrics: Metrics) {
+        self.store = store
+        self.log = log
+        dropped = metrics.counter(.tracesDropped)
+    }
+
+    /// Stores `trace` soon, if it is one that is kept.
+    public func finish(_ trace: TraceRecord) {
+        guard trace.kind == .link || trace.outcome == .refused || trace.outcome == .failed else { return }
+        let mustStart = waiting.withLock { waiting -> Bool? in
+            guard waiting.traces.count < Self.waitingLimit else { return nil }
+            waiting.traces.append(trace)
+            defer { waiting.isSaving = true }
+            return !waiting.isSaving
+        }
+        switch mustStart {
+        case .none: dropped.add()
+        case .some(true): Task { await saveAll() }
+        case .some(false): break
+        }
+    }
+
+    private func saveAll() async {
+        while true {
+            let batch = waiting.withLock { waiting in
+                defer { waiting.traces = [] }
+                waiting.isSaving = !waiting.traces.isEmpty
+                return waiting.traces
+            }
+            if batch.isEmpty { return }
+            for trace in batch {
+                do {
+                    try await store.save(trace)
+                } catch {
+                    dropped.add()
+                    log.error("trace not stored")
+                }
+            }
+        }
+    }
+}
