@@ -91,7 +91,7 @@ let package = Package(
         tests(of: "HTTP", imports: ["Time"]),
         tests(of: "JSON", imports: ["TestSupport"]),
         tests(of: "Crypto", imports: ["JSON", "TestSupport", "Time"]),
-        tests(of: "Telemetry", imports: ["JSON", "Time"]),
+        tests(of: "Telemetry", imports: ["Concurrency", "JSON", "Time"]),
         tests(of: "Alexa", imports: ["Concurrency", "Crypto", "HTTP", "JSON", "TestSupport", "Time"]),
         tests(of: "OAuth", imports: ["Concurrency", "Crypto", "HTTP", "JSON", "TestSupport", "Time"]),
         tests(of: "Storage", imports: ["Alexa", "Crypto", "OAuth", "Telemetry", "TestSupport", "Time"]),
