@@ -1,4 +1,17 @@
-@main
-enum Skillgate {
-    static func main() {}
+import Glibc
+
+/// The program: one command of the table below, and its exit code.
+@main enum Skillgate {
+    /// Every command, in the order of `skillgate --help`.
+    static let commands: [any Command.Type] = [
+        ServeCommand.self,
+        MigrateCommand.self,
+        KeysGenerateCommand.self,
+    ]
+
+    static func main() async {
+        // A reader that went away is an error of that write, not the end of the program.
+        signal(SIGPIPE, SIG_IGN)
+        exit(await Dispatch(commands: commands).run(Array(CommandLine.arguments.dropFirst())))
+    }
 }
