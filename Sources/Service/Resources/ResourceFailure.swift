@@ -1,0 +1,75 @@
+import HTTP
+
+/// Why the provider's server gave no resource.
+public enum ResourceFailure: Error, Hashable, Sendable {
+    /// 401: the token is not good there; `isExpired` where the server says that it has expired.
+    case tokenRefused(isExpired: Bool)
+    /// 403: the token is good and does not allow it.
+    case forbidden
+    /// 404.
+    case notFound
+    /// 409.
+    case busy
+    /// 429.
+    case rateLimited
+    /// No connection, a broken one, or no answer in time.
+    case unreachable
+    /// A body `{"error":TYPE,…}` with an error type of Alexa's smart-home interfaces.
+    case declared(String)
+    /// Any other status than 200 to 299.
+    case status(Int)
+    /// The answer is no JSON in a charset that is known; the text says what is wrong with it.
+    case notJSON(String)
+    /// The answer is larger than the limit.
+    case tooLarge
+    /// The address of the resource cannot be used.
+    case address
+    /// The caller went away, or its time was up.
+    case cancelled
+
+    /// The stable name in logs and traces.
+    public var reasonCode: String {
+        switch self {
+        case .tokenRefused(let isExpired): isExpired ? "resource.tokenExpired" : "resource.tokenRefused"
+        case .forbidden: "resource.forbidden"
+        case .notFound: "resource.notFound"
+        case .busy: "resource.busy"
+        case .rateLimited: "resource.rateLimited"
+        case .unreachable: "resource.unreachable"
+        case .declared: "resource.declared"
+        case .status: "resource.status"
+        case .notJSON: "resource.notJSON"
+        case .tooLarge: "resource.tooLarge"
+        case .address: "resource.address"
+        case .cancelled: "resource.cancelled"
+        }
+    }
+
+    init(_ error: HTTPClientError) {
+        switch error {
+        case .address: self = .address
+        case .unreachable, .tls, .timedOut, .broken, .circuitOpen: self = .unreachable
+        case .answerTooLarge: self = .tooLarge
+        case .cancelled: self = .cancelled
+        }
+    }
+
+    /// What a status says where no body says more; nil for success.
+    init?(status: Int, challenge: String?) {
+        switch status {
+        case 200..<300: return nil
+        case 401: self = .tokenRefused(isExpired: challenge.map(saysExpired) ?? false)
+        case 403: self = .forbidden
+        case 404: self = .notFound
+        case 409: self = .busy
+        case 429: self = .rateLimited
+        default: self = .status(status)
+        }
+    }
+}
+
+/// Whether a `WWW-Authenticate` value (RFC 6750 §3) tells an expired token from any other bad one.
+private func saysExpired(_ challenge: String) -> Bool {
+    let words = challenge.lowercased().split { !$0.isLetter }
+    return words.contains("expired")
+}
