@@ -29,9 +29,13 @@ public struct TokenValidation: Sendable {
         }
     }
 
-    /// The issuer that a JWT must name; an introspection answer may leave it out. nil takes any.
+    /// The issuer that a JWT must name; nil takes any.
+    ///
+    /// An introspection answer may leave it out.
     public var issuer: String?
-    /// The audience that a JWT must name; an introspection answer may leave it out. nil takes any.
+    /// The audience that a JWT must name; nil takes any.
+    ///
+    /// An introspection answer may leave it out.
     public var audience: String?
     /// The keys for JWTs.
     public var keys: Keys
@@ -39,7 +43,7 @@ public struct TokenValidation: Sendable {
     public var introspection: Introspection?
     /// Whether a JWT must say that it is an access token: `typ` `at+jwt` (RFC 9068 §2.1).
     public var strictType: Bool
-    /// Whether a JWT must have an end. Where introspection is asked too it need not.
+    /// Whether a JWT must have an end; where introspection is asked too it need not.
     public var requiresExpiry: Bool
     /// What clocks may differ, on `exp`, `nbf` and `iat`.
     public var leewaySeconds: Int64 = 60

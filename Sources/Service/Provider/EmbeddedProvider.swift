@@ -1,0 +1,116 @@
+public import Crypto
+public import HTTP
+import JSON
+public import OAuth
+public import Time
+
+/// The provider that lives in this process: its signing keys, its users, and what its resource server says of them.
+///
+/// The rest of the service speaks to it as to an external one, through ``client(otherwise:)``.
+public final class EmbeddedProvider: Sendable {
+    /// Where the provider is reached within the process; the name can exist nowhere else (RFC 6761 §6.4).
+    public static let origin = "http://provider.invalid"
+    /// What `provider.external.resources.baseURL` would be.
+    public static let resourcesURL = origin + "/v1"
+    /// What `provider.external.jwksURL` would be.
+    public static let jwksURL = origin + "/oauth/jwks.json"
+    /// How long one of its answers may take.
+    static let timeLimit: Duration = .seconds(5)
+
+    /// Judges the provider's own tokens, as any others are: by the key set that it publishes.
+    public let validator: TokenValidator
+    /// The grants that were revoked while tokens of theirs live.
+    public let revokedGrants: RevokedGrants
+    /// The users.
+    public let users: Users
+    /// The routes, for the service's router.
+    public let routes: [Route]
+    private let router: Router
+    private let issuer: String
+    private let audience: String
+    private let keys: SigningKeys
+    private let clock: WallClock
+
+    /// A provider called `issuer`; a token has to have `accountScopes` for `/v1/me`.
+    ///
+    /// `keys` are loaded before the first request.
+    public init(
+        issuer: String, audience: String? = nil, users: Users, keys: SigningKeys, accountScopes: Set<String>,
+        revokedGrants: RevokedGrants = RevokedGrants(), clock: @escaping WallClock,
+        monotonic: @escaping @Sendable () -> ContinuousClock.Instant,
+        observe: @escaping @Sendable (TokenEvent) -> Void = { _ in }
+    ) {
+        let audience = audience ?? issuer
+        let jwks = Self.jwksRoute(keys)
+        var validation = TokenValidation(issuer: issuer, audience: audience, keys: .fetched(url: Self.jwksURL))
+        validation.strictType = true
+        let validator = TokenValidator(
+            validation, http: RouterClient(origin: Self.origin, responder: Router([jwks])), clock: clock,
+            monotonic: monotonic, revokedGrants: revokedGrants, observe: observe)
+        let bearer = BearerGuard(validator: validator, realm: "skillgate")
+        self.issuer = issuer
+        self.audience = audience
+        self.users = users
+        self.keys = keys
+        self.clock = clock
+        self.revokedGrants = revokedGrants
+        self.validator = validator
+        routes = [jwks, Self.accountRoute(users, bearer, accountScopes)]
+        router = Router(routes)
+    }
+
+    /// A client that reaches the provider, and by `otherwise` everything else.
+    public func client(otherwise: (any HTTPClient)? = nil) -> RouterClient {
+        RouterClient(origin: Self.origin, responder: router, otherwise: otherwise)
+    }
+
+    /// An access token of this provider.
+    ///
+    /// - Throws: ``SigningKeyError`` where no key signs, `CryptoError` where signing fails.
+    public func accessToken(_ claims: AccessTokenMinter.Claims, lifetimeSeconds: Int64) throws -> Secret {
+        let minter = AccessTokenMinter(issuer: issuer, audience: audience, key: try keys.current())
+        return try minter.token(claims, lifetimeSeconds: lifetimeSeconds, now: clock())
+    }
+
+    private static func jwksRoute(_ keys: SigningKeys) -> Route {
+        Route(.get, "/oauth/jwks.json", timeLimit: timeLimit) { _, _ in
+            let set = keys.published
+            guard !set.keys.isEmpty else {
+                return HTTPResponse(
+                    problem: 503, code: "provider.noKeys", title: "No key is loaded", ["Retry-After": "5"])
+            }
+            return HTTPResponse(
+                status: 200,
+                fields: [
+                    "Content-Type": "application/json",
+                    "Cache-Control": "public, max-age=\(SigningKeys.maxAgeSeconds)",
+                ], body: set.json.encoded())
+        }
+    }
+
+    /// `GET /v1/me`: who the token's user is.
+    private static func accountRoute(_ users: Users, _ bearer: BearerGuard, _ scopes: Set<String>) -> Route {
+        Route(.get, "/v1/me", timeLimit: timeLimit) { request, _ in
+            switch await bearer.outcome(for: request, scopes: scopes) {
+            case .refusal(let response): return response
+            case .principal(let principal):
+                // A user who was removed or disabled has no good token, however long it would live.
+                guard let user = users[principal.subject], !user.isDisabled else {
+                    return bearer.refusal(for: .revoked, scopes: scopes)
+                }
+                return HTTPResponse(
+                    status: 200, fields: ["Content-Type": "application/json", "Cache-Control": "no-store"],
+                    body: user.json.encoded())
+            }
+        }
+    }
+}
+
+extension Users.User {
+    /// What the resource server says of the user.
+    fileprivate var json: JSONValue {
+        var object: JSONObject = ["sub": .string(subject), "name": .string(name), "email": .string(email)]
+        if let locale { object["locale"] = .string(locale) }
+        return .object(object)
+    }
+}
