@@ -1,0 +1,46 @@
+import Concurrency
+public import Telemetry
+public import Time
+
+extension MemoryStore: TraceStore {
+    /// How many traces are kept at most; beyond that the oldest go.
+    public static let traceLimit = 10_000
+
+    /// Keeps `trace`, in place of one of the same id.
+    public func save(_ trace: TraceRecord) async throws {
+        state.withLock { state in
+            state.traces[trace.id] = trace
+            if state.traces.count > Self.traceLimit, let oldest = state.sortedTraces.last {
+                state.traces[oldest.id] = nil
+            }
+        }
+    }
+
+    /// The trace of that id; nil where there is none.
+    public func trace(id: String) async throws -> TraceRecord? {
+        state.withLock { state in state.traces[id] }
+    }
+
+    /// The latest traces of a subject, or of all where it is nil, newest first, at most `limit`.
+    public func traces(subject: String?, limit: Int) async throws -> [TraceRecord] {
+        state.withLock { state in
+            Array(state.sortedTraces.filter { subject == nil || $0.subject == subject }.prefix(limit))
+        }
+    }
+
+    /// Drops what began before `moment`; says how many.
+    @discardableResult
+    public func prune(before moment: UnixTime) async throws -> Int {
+        state.withLock { state in
+            let before = state.traces.count
+            state.traces = state.traces.filter { $0.value.startedAt >= moment }
+            return before - state.traces.count
+        }
+    }
+}
+
+extension MemoryStore.State {
+    fileprivate var sortedTraces: [TraceRecord] {
+        traces.values.sorted { $0.startedAt == $1.startedAt ? $0.id < $1.id : $0.startedAt > $1.startedAt }
+    }
+}

@@ -1,0 +1,70 @@
+/// The steps that brought the store to its present form; a step that was ever released is never edited.
+enum Migrations {
+    /// The schema that the last step makes.
+    static var newest: Int64 { Int64(steps.count) }
+
+    static let steps: [String] = [grants, signingKeys, traces]
+
+    // Alexa user ids are in clear; tokens are sealed; the key's absent parts are '' since NULLs are never equal.
+    private static let grants = """
+        CREATE TABLE health (id INTEGER PRIMARY KEY CHECK (id = 1), checked_at INTEGER NOT NULL) STRICT;
+        INSERT INTO health VALUES (1, 0);
+        CREATE TABLE counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+        INSERT INTO counters VALUES ('grants', 0);
+        CREATE TABLE sealing_keys (id TEXT PRIMARY KEY, probe BLOB NOT NULL) STRICT, WITHOUT ROWID;
+        CREATE TABLE grants (
+            id TEXT PRIMARY KEY, subject TEXT NOT NULL, source TEXT NOT NULL, skill TEXT NOT NULL,
+            region TEXT NOT NULL, amazon_user_id TEXT NOT NULL, provider_grant_id TEXT NOT NULL,
+            access_token BLOB NOT NULL, refresh_token BLOB NOT NULL, expires_at INTEGER NOT NULL,
+            sequence INTEGER NOT NULL, suspended INTEGER NOT NULL, version INTEGER NOT NULL,
+            lease_owner TEXT, lease_until INTEGER NOT NULL,
+            UNIQUE (subject, source, skill, region, amazon_user_id, provider_grant_id)) STRICT;
+        CREATE TABLE accept_grants (
+            code_hash TEXT PRIMARY KEY, subject TEXT NOT NULL, owner TEXT NOT NULL, lease_until INTEGER NOT NULL,
+            claimed_at INTEGER NOT NULL, outcome TEXT) STRICT, WITHOUT ROWID;
+        CREATE INDEX accept_grants_by_age ON accept_grants (claimed_at);
+        """
+
+    private static let signingKeys = """
+        CREATE TABLE signing_keys (
+            id TEXT PRIMARY KEY, algorithm TEXT NOT NULL, private_key BLOB NOT NULL, created_at INTEGER NOT NULL,
+            signs_from INTEGER NOT NULL, published_until INTEGER) STRICT;
+        """
+
+    private static let traces = """
+        CREATE TABLE traces (
+            id TEXT PRIMARY KEY, started_at INTEGER NOT NULL, subject TEXT, record BLOB NOT NULL) STRICT;
+        CREATE INDEX traces_by_age ON traces (started_at);
+        CREATE INDEX traces_by_subject ON traces (subject, started_at);
+        """
+}
+
+extension Connection {
+    /// Brings the store to the newest schema, a transaction a step.
+    mutating func migrate(path: String) throws(StorageError) {
+        try refuseForeignFile(path: path)
+        while try schemaVersion() < Migrations.newest {
+            try transaction { (connection: inout Connection) throws(StorageError) in
+                // Read again under the lock: another process may have done this step since.
+                let version = try connection.schemaVersion()
+                guard version < Migrations.newest else { return }
+                try connection.execute(Migrations.steps[Int(version)])
+                try connection.execute("PRAGMA user_version=\(version + 1)")
+            }
+        }
+        let version = try schemaVersion()
+        guard version == Migrations.newest else {
+            throw .newerSchema(found: version, known: Migrations.newest)
+        }
+    }
+
+    /// How many steps the store has gone.
+    mutating func schemaVersion() throws(StorageError) -> Int64 { try row("PRAGMA user_version")?.integer(0) ?? 0 }
+
+    private mutating func refuseForeignFile(path: String) throws(StorageError) {
+        // Both in one statement, so that another process's first migration is seen whole or not at all.
+        let sql = "SELECT user_version, (SELECT count(*) FROM sqlite_schema) FROM pragma_user_version"
+        guard let row = try row(sql), row.integer(0) == 0, row.integer(1) > 0 else { return }
+        throw .foreignFile(path: path)
+    }
+}
