@@ -7,6 +7,7 @@ import Glibc
         ServeCommand.self,
         MigrateCommand.self,
         KeysGenerateCommand.self,
+        TokenCheckCommand.self,
     ]
 
     static func main() async {

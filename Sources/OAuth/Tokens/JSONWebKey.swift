@@ -83,7 +83,8 @@ extension JSONWebKey {
         if element.repeatedMember != nil { throw .refused("a member occurs twice") }
         guard let type = element.string("kty") else { throw .refused("kty is missing") }
         guard type == "RSA" || type == "EC" || type == "OKP" else { throw .otherKind("kty is not RSA, EC or OKP") }
-        if privateMembers == .refused, Self.privateMembers.contains(where: { element.member(named: $0) != nil }) {
+        let isPrivate = Self.privateMembers.contains { element.member(named: $0) != nil }
+        if isPrivate, privateMembers == .refused {
             throw .refused("it has private members: whoever reads the set can sign with it")
         }
         try Self.checkUse(of: element)

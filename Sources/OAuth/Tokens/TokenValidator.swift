@@ -247,9 +247,9 @@ extension TokenValidator {
         if let audience = validation.audience {
             guard claims.audience?.contains(where: { isSame($0, audience) }) ?? false else { throw .wrongAudience }
         }
-        guard let subject = claims.subject, !subject.isEmpty else { throw .malformed("no sub") }
         if validation.requiresExpiry, claims.expiresAt == nil { throw .malformed("no exp") }
         try checkTimes(claims)
+        guard let subject = claims.subject, !subject.isEmpty else { throw .malformed("no sub") }
     }
 
     /// An introspection answer may leave out issuer and audience (RFC 7662 §2.2), but not name others.
