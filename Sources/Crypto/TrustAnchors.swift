@@ -83,11 +83,20 @@ public enum ChainVerdict: Hashable, Sendable {
     /// there is one, allows TLS servers. Revocation is not asked for, as by Amazon's own verifiers, and the leaf's names
     /// are for the caller to check.
     public func judge(leaf: Certificate, intermediates: [Certificate], at moment: UnixTime) -> ChainVerdict {
+        let verdict = judge(leaf, intermediates, atSecond: moment.seconds)
+        // OpenSSL calls a certificate expired in the very second that RFC 5280 §4.1.2.5 still counts as valid.
+        guard verdict == .expired, judge(leaf, intermediates, atSecond: moment.seconds - 1) == .trusted else {
+            return verdict
+        }
+        return .trusted
+    }
+
+    private func judge(_ leaf: Certificate, _ intermediates: [Certificate], atSecond second: Int64) -> ChainVerdict {
         let pointers = unsafe intermediates.map { unsafe Optional($0.pointer) }
         var reason = Reason()
         let code = withExtendedLifetime(intermediates) {
             unsafe ccrypto_judge(
-                store, leaf.pointer, pointers, pointers.count, moment.seconds, anyCertificateIsAnchor ? 1 : 0,
+                store, leaf.pointer, pointers, pointers.count, second, anyCertificateIsAnchor ? 1 : 0,
                 Int32(clamping: maximumIntermediates), &reason.characters)
         }
         switch code {

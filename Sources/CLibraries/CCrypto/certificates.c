@@ -211,6 +211,11 @@ void ccrypto_store_free(ccrypto_store *store) { X509_STORE_free(store); }
 int ccrypto_judge(ccrypto_store *store, ccrypto_certificate *leaf, ccrypto_certificate *const *intermediates,
                   size_t count, int64_t at, int any_anchor, int maximum_intermediates, char *reason) {
     int code = X509_V_ERR_OUT_OF_MEM;
+    // RFC 5280 §4.2.1.10: name constraints belong to authorities alone; OpenSSL does not look.
+    if (X509_get_ext_by_NID(leaf, NID_name_constraints, -1) >= 0 && !ccrypto_certificate_is_authority(leaf)) {
+        strncpy(reason, "name constraints in a certificate that is no authority", CCRYPTO_REASON_BYTES - 1);
+        return X509_V_ERR_INVALID_EXTENSION;
+    }
     X509_STORE_CTX *context = X509_STORE_CTX_new();
     STACK_OF(X509) *untrusted = sk_X509_new_null();
     if (!context || !untrusted) goto done;
