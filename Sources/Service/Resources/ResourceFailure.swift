@@ -45,6 +45,16 @@ public enum ResourceFailure: Error, Hashable, Sendable {
         }
     }
 
+    /// What an operator needs besides; nothing of the answer itself but an error type of Alexa's.
+    public var detail: String? {
+        switch self {
+        case .declared(let type): type
+        case .status(let status): "status \(status)"
+        case .notJSON(let reason): reason
+        default: nil
+        }
+    }
+
     init(_ error: HTTPClientError) {
         switch error {
         case .address: self = .address

@@ -1,3 +1,4 @@
+import Alexa
 import JSON
 
 /// Reads an intents file and notes each fault where it finds it.
@@ -31,8 +32,8 @@ struct IntentsReader {
     }
 
     private static func problem(ofRequestName name: String) -> String? {
-        if SpokenRequests.names.contains(name) { return nil }
-        if name.hasSuffix("Request") || SpokenRequests.isSilentFamily(name) {
+        if isSpokenType(name) { return nil }
+        if name.hasSuffix("Request") || silentFamilies.contains(where: { name.hasPrefix($0) }) {
             return "is a request that takes no spoken answer"
         }
         let parts = name.split(separator: ".", omittingEmptySubsequences: false)
@@ -41,6 +42,18 @@ struct IntentsReader {
         }
         return nil
     }
+
+    /// Whether `name` is a request type, other than that of intents, which takes speech.
+    private static func isSpokenType(_ name: String) -> Bool {
+        name != "IntentRequest" && PermittedAnswer(requestType: name) == .full
+    }
+
+    /// What the types of requests without speech begin with; no intent is called so.
+    private static let silentFamilies = [
+        "AlexaSkillEvent.", "Alexa.", "AudioPlayer.", "PlaybackController.", "Messaging.", "System.", "Display.",
+        "AlexaHouseholdListEvent.", "Reminders.", "GameEngine.", "CustomInterfaceController.", "Dialog.",
+        "Connections.",
+    ]
 
     private static let ruleMembers: Set = ["account", "resources", "permissions", "cases", "say", "reprompt", "card"]
     private static let caseMembers: Set = ["when", "say", "reprompt", "card"]
@@ -52,7 +65,7 @@ struct IntentsReader {
         if let permissions = members["permissions"] {
             rule.permissions = self.permissions(permissions, at: path + ".permissions")
         }
-        let scope = Scope(resources: Set(rule.resources.map(\.name)), hasSlots: !SpokenRequests.names.contains(request))
+        let scope = Scope(resources: Set(rule.resources.map(\.name)), hasSlots: !Self.isSpokenType(request))
         check(rule.resources.flatMap(\.path.references), scope, at: path + ".resources")
         if let say = members["say"] {
             rule.answer.say = texts(say, at: path + ".say", scope) ?? [:]

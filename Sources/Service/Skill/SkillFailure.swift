@@ -1,0 +1,56 @@
+import Alexa
+import OAuth
+
+/// Why a verified request cannot be answered as it should.
+///
+/// The cases say what happened; ``CustomSkillEndpoint`` alone decides what is said.
+enum SkillFailure: Error, Sendable {
+    /// The account is needed, and there is no token or not a good one.
+    case token(TokenRejection)
+    /// Permissions of the Alexa app are missing.
+    case permissions([String])
+    /// A resource could not be had.
+    case resource(ResourceFailure)
+    /// The answer needs a slot that the user did not fill, or filled with what no address can hold.
+    case slotMissing(String)
+    /// The answer names a member that the resource does not have.
+    case valueMissing(String)
+    /// A handler threw an error of that type.
+    case handler(type: String)
+    /// The answer breaks one of Alexa's rules.
+    case answer(ResponseViolation)
+
+    /// The stable name in logs and traces.
+    var reasonCode: String {
+        switch self {
+        case .token(let rejection): rejection.reasonCode
+        case .permissions: "skill.permissionMissing"
+        case .resource(let failure): failure.reasonCode
+        case .slotMissing: "skill.slotMissing"
+        case .valueMissing: "skill.valueMissing"
+        case .handler: "skill.handlerFailed"
+        case .answer(let violation): violation.reasonCode
+        }
+    }
+
+    /// What an operator needs besides; nothing of it was said by the user or sent by another server.
+    var detail: String? {
+        switch self {
+        case .token(let rejection): rejection.detail
+        case .permissions(let scopes): scopes.joined(separator: " ")
+        case .resource(let failure): failure.detail
+        case .slotMissing(let name), .valueMissing(let name): name
+        case .handler(let type): type
+        case .answer(let violation): violation.detail
+        }
+    }
+
+    /// Whether something of ours or of the provider's is broken, rather than a rule was kept.
+    var isFault: Bool {
+        switch self {
+        case .token(let rejection): rejection == .providerUnreachable
+        case .permissions, .slotMissing: false
+        case .resource, .valueMissing, .handler, .answer: true
+        }
+    }
+}
