@@ -74,6 +74,7 @@ public final class ResourceClient: Sendable {
     ///   - path: the path below the base address, with its query, percent-encoded, beginning with `/`.
     ///   - principal: whose token the call carries.
     ///   - deadline: when the answer to the request must have left.
+    /// - Returns: the answer's JSON.
     /// - Throws: ``ResourceFailure`` where there is no such resource in time.
     public func resource(
         _ path: String, for principal: Principal, by deadline: Deadline
@@ -89,6 +90,7 @@ public final class ResourceClient: Sendable {
     ///   - paths: the path of each resource, by its name.
     ///   - principal: whose token the calls carry.
     ///   - deadline: when the answer to the request must have left.
+    /// - Returns: the answers' JSON by the same names.
     /// - Throws: the first ``ResourceFailure``; the other calls are cancelled.
     public func resources(
         _ paths: [(name: String, path: String)], for principal: Principal, by deadline: Deadline
