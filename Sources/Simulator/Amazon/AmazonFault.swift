@@ -1,0 +1,33 @@
+/// What a simulated host does wrong with one request.
+public enum AmazonFault: Hashable, Sendable {
+    /// Answers with that status and body.
+    case status(Int, body: String = "")
+    /// Answers 200 with a body that is nothing that was asked for.
+    case garbage
+    /// Answers rightly, but so much later.
+    case delay(Duration)
+    /// Never answers; the connection ends when the caller gives up or the hosts stop.
+    case silence
+}
+
+/// What the simulated hosts offer, each with faults of its own.
+public enum AmazonEndpoint: Hashable, Sendable, CaseIterable {
+    /// The certificate chains at `s3.amazonaws.com`.
+    case certificates
+    /// Login with Amazon's token endpoint at `api.amazon.com`.
+    case token
+}
+
+/// A request that a simulated host got.
+public struct ReceivedRequest: Sendable {
+    /// The host that it asked, in lower case and without port.
+    public let host: String
+    /// The method.
+    public let method: String
+    /// Path and query.
+    public let target: String
+    /// Names and values of the header lines.
+    public let fields: [(name: String, value: String)]
+    /// The body.
+    public let body: [UInt8]
+}
