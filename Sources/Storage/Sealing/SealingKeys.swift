@@ -31,8 +31,10 @@ public struct SealingKeys: Sendable {
     /// - Throws: ``StorageError`` where a line is no key.
     public init(text: Secret, origin: String) throws(StorageError) {
         var keys: [Key] = []
-        for (index, line) in text.exposed.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
-            let trimmed = line.filter { $0 != " " && $0 != "\t" && $0 != "\r" }
+        for (index, line) in text.exposed.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+            .enumerated()
+        {
+            let trimmed = line.filter { $0 != " " && $0 != "\t" }
             if trimmed.isEmpty { continue }
             guard let bytes = Base64.decode(trimmed), bytes.count == 32 else {
                 throw .encryptionKeys("line \(index + 1) of \(origin) is not 32 bytes in base64")

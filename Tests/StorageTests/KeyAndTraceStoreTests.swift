@@ -1,0 +1,79 @@
+import OAuth
+import Storage
+import Telemetry
+import TestSupport
+import Testing
+import Time
+
+@Suite("Signing keys and traces in either store", .timeLimit(.minutes(1))) struct KeyAndTraceStoreTests {
+    private func record(_ id: String, createdAt: Int64 = 100, until: Int64? = nil) -> SigningKeyRecord {
+        SigningKeyRecord(
+            id: id, algorithm: "ES256", privateKeyPEM: Array("secret of \(id)".utf8),
+            createdAt: UnixTime(seconds: createdAt), signsFrom: UnixTime(seconds: createdAt + 10),
+            publishedUntil: until.map(UnixTime.init(seconds:)))
+    }
+
+    @Test("the first key is stored once, whoever comes first", arguments: StoreKind.allCases)
+    func first(kind: StoreKind) async throws {
+        try await kind.with { store, _ in
+            let answers = try await withThrowingTaskGroup(of: [SigningKeyRecord].self) { group in
+                for number in 0..<8 {
+                    group.addTask { try await store.insertFirstSigningKey(record("k\(number)")) }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            let stored = try await store.signingKeys()
+            #expect(stored.count == 1)
+            #expect(answers.allSatisfy { $0 == stored })
+        }
+    }
+
+    @Test("a new key ends the others, but never later than their own end", arguments: StoreKind.allCases)
+    func rotation(kind: StoreKind) async throws {
+        try await kind.with { store, _ in
+            _ = try await store.insertFirstSigningKey(record("a"))
+            try await store.addSigningKey(record("b", createdAt: 200), othersUntil: UnixTime(seconds: 500))
+            try await store.addSigningKey(record("c", createdAt: 300), othersUntil: UnixTime(seconds: 900))
+            #expect(
+                try await store.signingKeys() == [
+                    record("a", until: 500), record("b", createdAt: 200, until: 900), record("c", createdAt: 300),
+                ])
+            try await store.removeSigningKeys(endedBefore: UnixTime(seconds: 500))
+            #expect(try await store.signingKeys().map(\.id) == ["a", "b", "c"])
+            try await store.removeSigningKeys(endedBefore: UnixTime(seconds: 501))
+            #expect(try await store.signingKeys().map(\.id) == ["b", "c"])
+        }
+    }
+
+    private func trace(_ id: String, seconds: Int64, subject: String? = nil) -> TraceRecord {
+        TraceRecord(
+            id: id, kind: .smartHome, startedAt: UnixTime(seconds: seconds), durationMilliseconds: 12,
+            outcome: .refused, reason: "grant.lwaInvalidGrant", subject: subject,
+            steps: [
+                TraceRecord.Step(
+                    name: "exchange", outcome: .failed, reason: "grant.lwaTimedOut", startMilliseconds: 1,
+                    durationMilliseconds: 10),
+                TraceRecord.Step(name: "code", outcome: .ok, startMilliseconds: 0, durationMilliseconds: 1),
+            ], droppedSteps: 3, notes: [TraceRecord.Note(name: "skill", value: "home \"ü\"")])
+    }
+
+    @Test("a trace comes back whole, by its id or its subject, newest first", arguments: StoreKind.allCases)
+    func traces(kind: StoreKind) async throws {
+        try await kind.with { store, _ in
+            let (old, new, other) = (
+                trace("1", seconds: 100, subject: "u1"), trace("2", seconds: 200, subject: "u1"),
+                trace("3", seconds: 300)
+            )
+            for trace in [new, old, other] { try await store.save(trace) }
+            #expect(try await store.trace(id: "2") == new)
+            #expect(try await store.trace(id: "4") == nil)
+            #expect(try await store.traces(subject: "u1", limit: 10) == [new, old])
+            #expect(try await store.traces(subject: "u2", limit: 10).isEmpty)
+            #expect(try await store.traces(subject: nil, limit: 2) == [other, new])
+            try await store.save(trace("2", seconds: 400, subject: "u9"))
+            #expect(try await store.trace(id: "2")?.subject == "u9")
+            #expect(try await store.prune(before: UnixTime(seconds: 300)) == 1)
+            #expect(try await store.traces(subject: nil, limit: 10).map(\.id) == ["2", "3"])
+        }
+    }
+}
