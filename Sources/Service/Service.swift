@@ -1,0 +1,184 @@
+public import Alexa
+public import Crypto
+import FoundationEssentials
+public import HTTP
+public import OAuth
+public import Telemetry
+public import Time
+
+/// What outlives a request: SQLite in the program, memory in tests and replays.
+public typealias ServiceStore = GrantStore & SigningKeyStore & TraceStore
+
+/// What a service is made of besides its configuration.
+public struct ServiceParts: Sendable {
+    /// What outlives a request.
+    public var store: any ServiceStore
+    /// Reaches other servers.
+    public var http: any HTTPClient
+    /// The time of day, with the configuration's offset already in it.
+    public var clock: WallClock
+    /// The monotonic clock.
+    public var monotonic: @Sendable () -> ContinuousClock.Instant
+    /// Gets the log lines.
+    public var log: Log
+    /// Counts and measures.
+    public var metrics: Metrics
+    /// The roots of Alexa's certificate chain; nil takes those that the configuration names.
+    public var trustAnchors: TrustAnchors?
+    /// Handlers in Swift, by skill and by intent or request type.
+    public var handlers: [String: [String: any SkillHandler]]
+
+    /// The parts of a service.
+    public init(
+        store: any ServiceStore, http: any HTTPClient, clock: @escaping WallClock,
+        monotonic: @escaping @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }, log: Log,
+        metrics: Metrics, trustAnchors: TrustAnchors? = nil, handlers: [String: [String: any SkillHandler]] = [:]
+    ) {
+        self.store = store
+        self.http = http
+        self.clock = clock
+        self.monotonic = monotonic
+        self.log = log
+        self.metrics = metrics
+        self.trustAnchors = trustAnchors
+        self.handlers = handlers
+    }
+}
+
+/// A service that is ready to answer.
+public struct MadeService: Sendable {
+    /// Answers everything, the operator's addresses too unless they have a listener of their own.
+    public let router: Router
+    /// The operator's addresses, where `listen.operations` gives them a listener of their own.
+    public let operations: Router?
+    /// The embedded provider, where there is one: replays have it make tokens.
+    public let provider: EmbeddedProvider?
+    /// Watches the requests' timestamps.
+    public let clockDrift: ClockDrift
+}
+
+/// Why a service cannot be made although its configuration is sound.
+public enum ServiceFault: Error, Hashable, Sendable {
+    /// The file of trust anchors cannot be read, or holds no certificate.
+    case trustAnchors(path: String)
+    /// The embedded provider has no users file.
+    case noUsers
+    /// The external provider says neither where its keys are nor where tokens are introspected.
+    case noTokenJudge
+    /// The external provider does not say where its resources are.
+    case noResources
+}
+
+/// Builds the service that `serve`, `replay` and the tests run.
+///
+/// - Parameters:
+///   - configuration: what the file says; its public address is the real one.
+///   - parts: the store, the network, the clocks and the telemetry.
+/// - Returns: the routes, and what replays need.
+/// - Throws: ``ServiceFault``, or what the store throws where the signing keys cannot be had.
+public func makeService(_ configuration: Configuration, _ parts: ServiceParts) async throws -> MadeService {
+    let drift = ClockDrift(log: parts.log, metrics: parts.metrics)
+    let provider = try await makeProvider(configuration, parts)
+    let traces = TraceRecorder(store: parts.store, log: parts.log, metrics: parts.metrics)
+    let skills = configuration.skills.map { skill in
+        Skill(
+            name: skill.name, id: skill.id, providerClient: skill.providerClient,
+            scopes: Set(configuration.provider.customScopes), intents: skill.intents,
+            handlers: parts.handlers[skill.name] ?? [:])
+    }
+    let custom = CustomSkillEndpoint(
+        skills: skills, verifier: try makeVerifier(configuration, parts), validator: provider.validator,
+        resources: provider.resources, texts: configuration.texts.service, clock: parts.clock, now: parts.monotonic,
+        log: parts.log, metrics: parts.metrics, drift: drift, traces: traces,
+        responseLimitBytes: configuration.limits.customResponseBytes)
+    let store = parts.store
+    let operations = Operations(
+        metrics: parts.metrics, clockDrift: drift, log: parts.log,
+        storeIsWritable: { deadline in (try? await store.nextGrantSequence(by: deadline)) != nil })
+    let routes = [custom.route] + (provider.embedded?.routes ?? [])
+    let refuse: @Sendable (Router.Refusal) -> HTTPResponse = { HTTPResponse(problemOf: $0) }
+    let isApart = configuration.listen.operations != nil
+    return MadeService(
+        router: Router(routes + (isApart ? [] : operations.routes), refuse: refuse),
+        operations: isApart ? Router(operations.routes, refuse: refuse) : nil, provider: provider.embedded,
+        clockDrift: drift)
+}
+
+/// Whoever knows the users, as the rest of the service sees them.
+private struct ProviderSide {
+    let embedded: EmbeddedProvider?
+    let validator: TokenValidator
+    let resources: ResourceClient
+}
+
+private func makeProvider(_ configuration: Configuration, _ parts: ServiceParts) async throws -> ProviderSide {
+    let provider = configuration.provider
+    let limits = ResourceClient.Limits(call: .seconds(configuration.limits.resourceSeconds))
+    let observe: @Sendable (TokenEvent) -> Void = { [log = parts.log] event in tell(event, log) }
+    switch provider.kind {
+    case .embedded(let embedded):
+        guard let users = embedded.users else { throw ServiceFault.noUsers }
+        let keys = SigningKeys(
+            store: parts.store, tokenSeconds: provider.accessTokenSeconds, clock: parts.clock)
+        try await keys.load()
+        let made = EmbeddedProvider(
+            issuer: configuration.publicURL, users: users, keys: keys, accountScopes: Set(provider.customScopes),
+            clock: parts.clock, monotonic: parts.monotonic, observe: observe)
+        let resources = ResourceClient(
+            baseURL: EmbeddedProvider.resourcesURL, http: made.client(otherwise: parts.http), limits: limits,
+            now: parts.monotonic)
+        return ProviderSide(embedded: made, validator: made.validator, resources: resources)
+    case .external(let external):
+        guard let baseURL = external.resourcesURL else { throw ServiceFault.noResources }
+        guard external.jwksURL != nil || external.introspection != nil else { throw ServiceFault.noTokenJudge }
+        var validation = TokenValidation(
+            issuer: external.issuer, audience: external.audience,
+            keys: external.jwksURL.map { .fetched(url: $0) } ?? .none,
+            introspection: external.introspection.map {
+                .init(url: $0.url, clientID: $0.clientID, clientSecret: $0.clientSecret)
+            }, strictType: external.strictType)
+        validation.keptTokenLimit = configuration.limits.keptTokens
+        let validator = TokenValidator(
+            validation, http: parts.http, clock: parts.clock, monotonic: parts.monotonic, observe: observe)
+        let resources = ResourceClient(
+            baseURL: baseURL, http: parts.http, limits: limits, now: parts.monotonic)
+        return ProviderSide(embedded: nil, validator: validator, resources: resources)
+    }
+}
+
+private func makeVerifier(
+    _ configuration: Configuration, _ parts: ServiceParts
+) throws(ServiceFault) -> RequestVerifier {
+    var limits = CertificateChains.Limits()
+    limits.chains = configuration.limits.keptChains
+    limits.fetchTime = .seconds(configuration.limits.certificateSeconds)
+    let anchors: TrustAnchors
+    if let given = parts.trustAnchors { anchors = given } else { anchors = try trustAnchors(configuration) }
+    let chains = CertificateChains(
+        http: parts.http, anchors: anchors, clock: parts.clock,
+        monotonic: parts.monotonic, limits: limits)
+    return RequestVerifier(skillIDs: Set(configuration.skills.map(\.id)), chains: chains, clock: parts.clock)
+}
+
+private func trustAnchors(_ configuration: Configuration) throws(ServiceFault) -> TrustAnchors {
+    guard let path = configuration.amazon.trustAnchorsPath else {
+        guard let anchors = try? TrustAnchors.system() else { throw .trustAnchors(path: "of the system") }
+        return anchors
+    }
+    guard let pem = FileManager.default.contents(atPath: path), let anchors = try? TrustAnchors(pem: Array(pem)) else {
+        throw .trustAnchors(path: path)
+    }
+    return anchors
+}
+
+/// What a validator has to tell, as log lines.
+private func tell(_ event: TokenEvent, _ log: Log) {
+    switch event {
+    case .keysFetched(let usable, let faults):
+        log.info("the provider's keys were fetched", .count(usable))
+        for fault in faults { log.notice("a key of the provider's cannot be used", .detail(fault)) }
+    case .keysUnavailable(let reason): log.error("the provider's keys cannot be fetched", .detail(reason))
+    case .introspectionUnavailable(let reason): log.error("the provider cannot be asked of a token", .detail(reason))
+    case .unknownKey(let id): log.notice("a token names a key that the provider does not publish", .detail(id))
+    }
+}
