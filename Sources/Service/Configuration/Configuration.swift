@@ -47,6 +47,9 @@ public struct Configuration: Sendable {
     /// The defaults; reading a file fills in the rest.
     init() {}
 
+    /// Every key that a file can hold; `[]` follows the name of a list, as in `skills[].name`.
+    public static var keys: [String] { KeyTable.rules.map(\.path) }
+
     /// The skill of that application id.
     public func skill(id: String) -> Skill? { skills.first { $0.id == id } }
 
@@ -101,6 +104,12 @@ extension Configuration {
             public var host: String
             /// The port; 0 takes a free one.
             public var port: Int
+
+            /// That port of that host.
+            public init(host: String, port: Int) {
+                self.host = host
+                self.port = port
+            }
         }
         /// The service's certificate chain and key.
         public struct TLS: Sendable, Hashable {
@@ -238,6 +247,9 @@ extension Configuration {
 
     /// Amazon's addresses and roots of trust.
     public struct Amazon: Sendable {
+        /// Amazon's own.
+        public init() {}
+
         /// The PEM file of the roots that Alexa's certificate chain must end at; nil takes the system's.
         public var trustAnchorsPath: String?
         /// Login with Amazon's page for the user.

@@ -35,8 +35,10 @@ struct ConfigurationReader {
     }
 
     mutating func note(_ path: String, _ problem: String) {
-        // Where a value has a fault of its own, what would follow from it says nothing new.
-        if !faults.contains(where: { $0.path == path }) { faults.append(FileFault(path: path, problem: problem)) }
+        // Where a value, or what it stands in, has a fault of its own, what would follow from it says nothing new.
+        if !faults.contains(where: { $0.path == path || path.hasPrefix($0.path + ".") }) {
+            faults.append(FileFault(path: path, problem: problem))
+        }
     }
 
     mutating func configuration() -> Configuration {

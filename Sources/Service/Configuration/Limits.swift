@@ -36,6 +36,9 @@ public struct Limits: Sendable, Hashable {
     public var stateCharacters = 4096
     /// How many endpoints one discovery answers.
     public var discoveryEndpoints = 300
+
+    /// The defaults.
+    public init() {}
 }
 
 extension Limits {

@@ -17,7 +17,7 @@ extension ConfigurationReader {
         provider.smartHomeScopes = self.scopes(scopes, "smartHome")
         provider.scopeDescriptions = scopes.localizedByName("descriptions")
         provider.accessTokenSeconds = section.integer("accessTokenSeconds")
-        provider.clients = clients(section.sections("clients"), isEmbedded: !section.has("external"))
+        provider.clients = clients(section.sections("clients"), isEmbedded: section.has("embedded"))
         return provider
     }
 
