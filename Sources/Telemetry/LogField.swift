@@ -61,6 +61,8 @@ public enum LogField: Sendable, Hashable {
     case locale(String)
     /// The address of the peer.
     case peer(String)
+    /// The first digits of the hash of a code, by which the lines about it can be found.
+    case codeHash(String)
 
     // Of calls to other servers.
     /// Scheme, host and port of the server called.
@@ -125,6 +127,7 @@ public enum LogField: Sendable, Hashable {
         case .intent(let text): ("intent", .text(text))
         case .locale(let text): ("locale", .text(text))
         case .peer(let text): ("peer", .text(text))
+        case .codeHash(let text): ("codeHash", .text(text))
         case .upstream(let text): ("upstream", .text(text))
         case .outcome(let text): ("outcome", .text(text))
         case .attempts(let number): ("attempts", .number(number))
