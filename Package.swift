@@ -45,7 +45,10 @@ let package = Package(
         library("CCurl", package: "libcurl4-openssl-dev"),
         library("CSQLite", package: "libsqlite3-dev"),
         library("COpenSSL", package: "libssl-dev"),
-        .target(name: "CLLHTTP", path: "Sources/CLibraries/CLLHTTP"),
+        // Strict: else the parser takes any two bytes for the line end after a chunk.
+        .target(
+            name: "CLLHTTP", path: "Sources/CLibraries/CLLHTTP",
+            cSettings: [.define("LLHTTP_STRICT_MODE", to: "1")]),
         .target(
             name: "CCrypto", dependencies: ["COpenSSL"], path: "Sources/CLibraries/CCrypto",
             linkerSettings: [.linkedLibrary("crypto"), .linkedLibrary("ssl")]),
