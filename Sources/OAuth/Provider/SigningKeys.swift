@@ -50,6 +50,11 @@ public final class SigningKeys: Sendable {
         try hold(records)
     }
 
+    /// Loads the keys again, where another process may have changed them.
+    ///
+    /// - Throws: what the store throws, ``SigningKeyError`` where a stored key cannot be read.
+    public func reload() async throws { try hold(try await store.signingKeys()) }
+
     /// Adds a key that takes over once every verifier must have seen it, and drops keys that ended.
     ///
     /// - Throws: what the store throws.
@@ -58,7 +63,7 @@ public final class SigningKeys: Sendable {
         let end = record.signsFrom.adding(seconds: tokenSeconds + Self.leewaySeconds)
         try await store.addSigningKey(record, othersUntil: end)
         try await store.removeSigningKeys(endedBefore: clock())
-        try hold(try await store.signingKeys())
+        try await reload()
     }
 
     /// The key that signs now: the newest whose time has come.

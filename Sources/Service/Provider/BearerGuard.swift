@@ -1,6 +1,5 @@
 import Crypto
 import HTTP
-import JSON
 import OAuth
 
 /// Lets requests through whose Bearer token is good, and words the refusal of the others (RFC 6750).
@@ -44,18 +43,22 @@ struct BearerGuard: Sendable {
             return refusal(
                 403, code, "The access token does not reach that far", error: "insufficient_scope", scopes: scopes)
         case .providerUnreachable:
-            return HTTPResponse(problem: 503, code: code, title: "The token cannot be judged now", ["Retry-After": "5"])
+            var response = Problem(status: 503, code: code, detail: "The token cannot be judged now").response
+            response.fields["Retry-After"] = "5"
+            return response
         }
     }
 
     /// RFC 6750 §3: no error code where there were no credentials; values quoted, each attribute once.
     private func refusal(
-        _ status: Int, _ code: String, _ title: String, error: String? = nil, scopes: Set<String> = []
+        _ status: Int, _ code: String, _ detail: String, error: String? = nil, scopes: Set<String> = []
     ) -> HTTPResponse {
         var challenge = "Bearer realm=\(quoted(realm))"
-        if let error { challenge += ", error=\(quoted(error)), error_description=\(quoted(title))" }
+        if let error { challenge += ", error=\(quoted(error)), error_description=\(quoted(detail))" }
         if !scopes.isEmpty { challenge += ", scope=\(quoted(scopes.sorted().joined(separator: " ")))" }
-        return HTTPResponse(problem: status, code: code, title: title, ["WWW-Authenticate": challenge])
+        var response = Problem(status: status, code: code, detail: detail).response
+        response.fields["WWW-Authenticate"] = challenge
+        return response
     }
 
     private func quoted(_ text: String) -> String {
@@ -122,17 +125,5 @@ enum BearerCredentials: Sendable, Hashable {
 
     private static func named(_ text: some StringProtocol) -> Bool {
         text.split(separator: "&").contains { $0.prefix { $0 != "=" } == "access_token" }
-    }
-}
-
-extension HTTPResponse {
-    /// An error that a program reads (RFC 9457).
-    init(problem status: Int, code: String, title: String, _ fields: HTTPFields = [:]) {
-        let body: JSONValue = [
-            "type": "about:blank", "title": .string(title), "status": .integer(Int64(status)), "code": .string(code),
-        ]
-        self.init(status: status, fields: fields, body: body.encoded())
-        self.fields["Content-Type"] = "application/problem+json"
-        self.fields["Cache-Control"] = "no-store"
     }
 }

@@ -76,8 +76,9 @@ public final class EmbeddedProvider: Sendable {
         Route(.get, "/oauth/jwks.json", timeLimit: timeLimit) { _, _ in
             let set = keys.published
             guard !set.keys.isEmpty else {
-                return HTTPResponse(
-                    problem: 503, code: "provider.noKeys", title: "No key is loaded", ["Retry-After": "5"])
+                var response = Problem(status: 503, code: "provider.noKeys", detail: "No key is loaded").response
+                response.fields["Retry-After"] = "5"
+                return response
             }
             return HTTPResponse(
                 status: 200,
@@ -98,9 +99,7 @@ public final class EmbeddedProvider: Sendable {
                 guard let user = users[principal.subject], !user.isDisabled else {
                     return bearer.refusal(for: .revoked, scopes: scopes)
                 }
-                return HTTPResponse(
-                    status: 200, fields: ["Content-Type": "application/json", "Cache-Control": "no-store"],
-                    body: user.json.encoded())
+                return HTTPResponse(json: user.json)
             }
         }
     }
