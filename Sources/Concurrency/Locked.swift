@@ -8,7 +8,7 @@
 ///
 /// The body must not wait: it is synchronous, so no lock is ever held across an `await`. Thread sanitizer builds use a
 /// `pthread_mutex_t`, since the sanitizer does not see `Synchronization.Mutex` and reports races that are none.
-public final class Locked<Value>: @unchecked Sendable {
+@safe public final class Locked<Value>: @unchecked Sendable {
     // Unchecked because the value is touched under the lock only.
     #if THREAD_SANITIZER
         private let mutex: UnsafeMutablePointer<pthread_mutex_t>
