@@ -1,3 +1,6 @@
+import Crypto
+import Storage
+
 /// `skillgate keys generate`: the file that `store.encryptionKey` names.
 enum KeysGenerateCommand: Command {
     static let name = "keys generate"
@@ -9,9 +12,17 @@ enum KeysGenerateCommand: Command {
     static let options: [CommandOption] = [
         CommandOption("--out", value: "FILE", "writes the key there; a file that exists is never touched")
     ]
-    static let example = "skillgate keys generate --out /etc/skillgate/encryption.key"
+    static let example = "skillgate keys generate --out encryption.key"
 
     static func run(_ arguments: Arguments) async throws(UsageError) -> Int32 {
-        return 1
+        guard let path = arguments.value("--out") else {
+            Output.line(String(SealingKeys.newLine().exposed.dropLast()))
+            return 0
+        }
+        do throws(KeyFileError) { try KeyFile.make(at: path) } catch {
+            Output.error("skillgate keys generate: \(error.message)")
+            return 1
+        }
+        return 0
     }
 }

@@ -1,3 +1,6 @@
+import JSON
+import Service
+
 /// `skillgate migrate`: the store's tables.
 enum MigrateCommand: Command {
     static let name = "migrate"
@@ -7,10 +10,20 @@ enum MigrateCommand: Command {
         this command does it apart from that, for instance before a new version is put to work.
         """
     static let options: [CommandOption] = [.config, .json]
-    static let example = "skillgate migrate --config skillgate.json5"
+    static let example = "skillgate migrate --config config/development.json5"
 
     static func run(_ arguments: Arguments) async throws(UsageError) -> Int32 {
-        _ = try arguments.required("--config")
-        return 1
+        let path = try arguments.required("--config")
+        let isJSON = arguments.has("--json")
+        guard let configuration = ConfigurationFile.read(path, asJSON: isJSON) else { return 2 }
+        let store = configuration.store.sqlitePath
+        do throws(ProgramFault) { _ = try StoreOpening.open(configuration, clock: { SystemClock.now }) } catch {
+            if isJSON { Output.line(["ok": false, "store": .string(store), "reason": .string(error.message)]) }
+            if !isJSON { Output.error("skillgate migrate: \(error.message)") }
+            return 1
+        }
+        if isJSON { Output.line(["ok": true, "store": .string(store)]) }
+        if !isJSON { Output.line("\(store) is up to date") }
+        return 0
     }
 }

@@ -135,7 +135,11 @@ extension Configuration {
         /// The file of the SQLite database; `:memory:` for one that is gone at the end.
         public var sqlitePath = ""
         /// The keys that encrypt what must not be read in the file: base64, one a line, the current one first.
+        ///
+        /// Without them, in development or where nothing secret is stored, a key file beside the database will do.
         public var encryptionKeys: Secret?
+        /// The file that holds the keys, where it is a file.
+        public var encryptionKeyPath: String?
     }
 
     /// A stage of a skill.

@@ -144,6 +144,7 @@ struct ConfigurationReader {
         let url = section.text("url")
         var store = Configuration.Store()
         store.encryptionKeys = section.optionalSecret("encryptionKey")
+        store.encryptionKeyPath = section.object["encryptionKey"]?["file"]?.string.map(root.judge.source.resolved)
         if url.hasPrefix("sqlite:"), url != "sqlite:" {
             let path = String(url.dropFirst(7))
             store.sqlitePath = path == ":memory:" ? path : root.judge.source.resolved(path)
@@ -159,7 +160,7 @@ struct ConfigurationReader {
                     "store.encryptionKey",
                     "each line is a key of 32 bytes in base64: make one with `skillgate keys generate`")
             }
-        } else if Self.keepsSecrets(configuration) {
+        } else if !isDevelopment, Self.keepsSecrets(configuration) {
             note(
                 "store.encryptionKey",
                 "missing: what the store keeps is encrypted; name a key, made with `skillgate keys generate`")
