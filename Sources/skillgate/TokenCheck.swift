@@ -1,7 +1,6 @@
+import Concurrency
 import Crypto
-import FoundationEssentials
 import Glibc
-import HTTP
 import JSON
 import OAuth
 import Time
@@ -11,13 +10,15 @@ enum TokenCheckCommand: Command {
     static let name = "token check"
     static let summary = "says whether a token is valid, or why not"
     static let explanation = """
-        Reads a token from standard input, judges it by the keys of a file and shows its claims, never the token.
+        Reads a token from standard input, judges it and shows its claims, never the token. With --jwks the keys of
+        that file decide, with --config the provider of the configuration does, as for the service.
         Exits with 0 for a valid token, 1 for one that is refused, 2 where keys or arguments are wrong.
         With --jsonl it reads lines {"id","jwk":KEY or {"keys":[…]},"jws"} instead, judges the signature alone and
         writes a line {"id","accepted","reason"} for each; then it exits with 1 only where a line could not be read.
         """
     static let options: [CommandOption] = [
         CommandOption("--jwks", value: "FILE", "the issuer's keys: a key set, or one key"),
+        CommandOption("--config", value: "FILE", "the configuration, a JSON5 file"),
         CommandOption("--issuer", value: "I", "the issuer that the token must name"),
         CommandOption("--audience", value: "A", "the audience that the token must name"),
         CommandOption("--at", value: "INSTANT", "judges as at that time, 2026-11-30T12:00:00Z for example"),
@@ -28,22 +29,27 @@ enum TokenCheckCommand: Command {
 
     static func run(_ arguments: Arguments) async throws(UsageError) -> Int32 {
         if arguments.has("--jsonl") {
-            for name in ["--jwks", "--issuer", "--audience", "--at"] where arguments.has(name) {
+            for name in ["--jwks", "--config", "--issuer", "--audience", "--at"] where arguments.has(name) {
                 throw UsageError("\(name) does not go with --jsonl")
             }
             return judgeLines()
         }
-        guard let path = arguments.value("--jwks") else { throw UsageError("--jwks FILE or --jsonl is missing") }
-        let keys = try keySet(path)
-        var validation = TokenValidation(
-            issuer: arguments.value("--issuer"), audience: arguments.value("--audience"), keys: .fixed(keys))
-        validation.keptTokenLimit = 1
-        let now = try instant(arguments.value("--at"))
+        let ways = ["--jwks", "--config"].filter { arguments.has($0) }
+        guard ways.count == 1 else {
+            throw UsageError(
+                ways.isEmpty ? "--jwks FILE, --config FILE or --jsonl is missing" : "--jwks or --config, not both")
+        }
+        var judge = try await TokenJudge(jwks: arguments.value("--jwks"), config: arguments.value("--config"))
+        if let issuer = arguments.value("--issuer") { judge.validation.issuer = issuer }
+        if let audience = arguments.value("--audience") { judge.validation.audience = audience }
+        let instant = try instant(arguments.value("--at"))
+        let (offset, faults) = (judge.clockOffsetSeconds, Locked(judge.faults))
         let validator = TokenValidator(
-            validation, http: NoServer(), clock: { now }, monotonic: { ContinuousClock.now })
+            judge.validation, http: judge.http, clock: { instant ?? systemTime().adding(seconds: offset) },
+            monotonic: { ContinuousClock.now }, observe: { event in faults.withLock { $0 += Self.faults(of: event) } })
         let token = trimmed(readAll(limit: 4 * JSONWebSignature.lengthLimit))
-        let report = TokenReport(token, validator: validator)
-        if arguments.has("--json") { Output.line(report.json) } else { report.print(faults: keys.faults) }
+        let report = await TokenReport(token, validator: validator)
+        if arguments.has("--json") { Output.line(report.json) } else { report.print(faults: faults.withLock { $0 }) }
         return report.rejection == nil ? 0 : 1
     }
 
@@ -59,22 +65,18 @@ enum TokenCheckCommand: Command {
         return code
     }
 
-    private static func keySet(_ path: String) throws(UsageError) -> JSONWebKeySet {
-        guard let bytes = try? Data(contentsOf: URL(filePath: path)) else { throw UsageError("\(path) cannot be read") }
-        do {
-            // The file was given by hand, so a private half in it is no sign that the key leaked.
-            return try JSONWebKeySet(parsing: Array(bytes), privateMembers: .ignored)
-        } catch {
-            throw UsageError("\(path) is no key set: \(error.reason)")
+    /// What a watcher of the validator has to say to whoever asks about one token.
+    private static func faults(of event: TokenEvent) -> [String] {
+        switch event {
+        case .keysFetched(_, let faults): faults.map { "a key is not used: \($0)" }
+        case .keysUnavailable(let reason): ["the keys cannot be fetched: \(reason)"]
+        case .introspectionUnavailable(let reason): ["the provider cannot be asked: \(reason)"]
+        case .unknownKey(let id): ["the token names the key \(id)"]
         }
     }
 
-    private static func instant(_ text: String?) throws(UsageError) -> UnixTime {
-        guard let text else {
-            var time = timespec()
-            unsafe clock_gettime(CLOCK_REALTIME, &time)
-            return UnixTime(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
-        }
+    private static func instant(_ text: String?) throws(UsageError) -> UnixTime? {
+        guard let text else { return nil }
         guard let instant = UnixTime(iso8601: text) else {
             throw UsageError("--at takes an instant as 2026-11-30T12:00:00Z, not \(text)")
         }
@@ -98,12 +100,17 @@ private struct TokenReport {
     let rejection: TokenRejection?
     let claims: JSONValue?
 
-    init(_ token: String, validator: TokenValidator) {
-        claims = (try? JSONWebSignature(compact: token)).flatMap { try? JSONValue(parsing: $0.payload) }
+    init(_ token: String, validator: TokenValidator) async {
+        let deadline = Deadline.after(.seconds(10), from: ContinuousClock.now)
         do throws(TokenRejection) {
-            let principal = try validator.principalWithoutWaiting(for: Secret(token), clients: .any, scopes: [])
-            rejection = principal == nil ? .providerUnreachable : nil
-        } catch { rejection = error }
+            let principal = try await validator.principal(
+                for: Secret(token), clients: .any, scopes: [], by: deadline)
+            rejection = nil
+            claims = principal.claims
+        } catch {
+            rejection = error
+            claims = (try? JSONWebSignature(compact: token)).flatMap { try? JSONValue(parsing: $0.payload) }
+        }
     }
 
     var json: JSONValue {
@@ -121,7 +128,7 @@ private struct TokenReport {
         } else {
             Output.line(Output.coloured("✓", .green) + " valid")
         }
-        for fault in faults { Output.line(Output.coloured("!", .yellow) + " a key is not used: \(fault)") }
+        for fault in faults { Output.line(Output.coloured("!", .yellow) + " \(fault)") }
         guard let claims else { return }
         Output.line(rejection == nil ? "claims:" : "claims, as the token says:")
         Output.line(String(decoding: claims.encoded(pretty: true), as: UTF8.self))
@@ -129,13 +136,6 @@ private struct TokenReport {
             guard let seconds = claims[name]?.integer else { continue }
             Output.line("\(meaning) \(UnixTime(seconds: seconds).iso8601())")
         }
-    }
-}
-
-/// The client of a check that asks nobody.
-private struct NoServer: HTTPClient {
-    func send(_ request: OutgoingRequest, by deadline: Deadline) async throws(HTTPClientError) -> HTTPResponse {
-        throw .address
     }
 }
 
