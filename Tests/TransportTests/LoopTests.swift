@@ -33,6 +33,23 @@ import Transport
         #expect(seen.withLock { $0 } == Dictionary(uniqueKeysWithValues: (0..<4).map { ($0, Array(0..<500)) }))
     }
 
+    @Test("no job waits for the next one: callers that each wait for their own all get on")
+    func noLostWake() async throws {
+        try await withLoop { loop in
+            await withTaskGroup(of: Void.self) { group in
+                for _ in 0..<8 {
+                    group.addTask {
+                        for _ in 0..<4_000 {
+                            await withCheckedContinuation { (done: CheckedContinuation<Void, Never>) in
+                                loop.execute { done.resume() }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
     @Test("a job added on the loop runs after the job that adds it")
     func addedOnTheLoop() async throws {
         let order = try await withLoop { loop in

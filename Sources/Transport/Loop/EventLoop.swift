@@ -26,8 +26,6 @@ internal import Glibc
         var waiting: [Job] = []
         /// Whether the loop already knows that something waits.
         var isAwake = false
-        /// Whether it was told through the descriptor, which must then be read.
-        var isSignalled = false
         var isStopped = false
     }
 
@@ -98,12 +96,12 @@ internal import Glibc
             jobs.waiting.append(job)
             if jobs.isAwake { return .nothing }
             jobs.isAwake = true
-            jobs.isSignalled = !isCurrent
             return .wake
         }
         guard step == .wake else { return step == .nothing }
         if isCurrent {
-            unsafe event_active(wake, Int32(EV_READ), 0)
+            // Not EV_READ, which says that the descriptor has something to be read.
+            unsafe event_active(wake, Int32(EV_TIMEOUT), 0)
         } else {
             eventfd_write(wakeDescriptor, 1)
         }
@@ -111,18 +109,19 @@ internal import Glibc
     }
 
     /// Runs what waits; what that adds runs in the next round, after the sockets had their turn.
-    fileprivate func runJobs() {
-        let (waiting, isSignalled) = jobs.withLock { jobs in
-            defer {
-                jobs.waiting = []
-                jobs.isAwake = false
-                jobs.isSignalled = false
-            }
-            return (jobs.waiting, jobs.isSignalled)
-        }
+    fileprivate func runJobs(isSignalled: Bool) {
+        // Read before the jobs are taken: a job added in between then leaves its own signal behind. The other way
+        // round its signal would be read here, and nothing would wake the loop for it.
         if isSignalled {
             var count: eventfd_t = 0
             _ = unsafe eventfd_read(wakeDescriptor, &count)
+        }
+        let waiting = jobs.withLock { jobs in
+            defer {
+                jobs.waiting = []
+                jobs.isAwake = false
+            }
+            return jobs.waiting
         }
         for job in waiting {
             switch job {
@@ -148,7 +147,7 @@ internal import Glibc
         unsafe pthread_setspecific(currentLoopKey, Unmanaged.passUnretained(self).toOpaque())
         unsafe event_base_loop(base, EVLOOP_NO_EXIT_ON_EMPTY)
         // What was added between the last round and the stop; nothing is added after it.
-        runJobs()
+        runJobs(isSignalled: false)
         pthread_setspecific(currentLoopKey, nil)
     }
 
@@ -183,9 +182,10 @@ private let currentLoopKey: pthread_key_t = {
 
 // C calls these: plain functions, isolated to nothing.
 
-private func loopWoken(_: CInt, _: Int16, _ context: UnsafeMutableRawPointer?) {
+private func loopWoken(_: CInt, _ events: Int16, _ context: UnsafeMutableRawPointer?) {
     guard let context = unsafe context else { return }
-    unsafe Unmanaged<EventLoop>.fromOpaque(context).takeUnretainedValue().runJobs()
+    let isSignalled = events & Int16(EV_READ) != 0
+    unsafe Unmanaged<EventLoop>.fromOpaque(context).takeUnretainedValue().runJobs(isSignalled: isSignalled)
 }
 
 private func runLoop(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
