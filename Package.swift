@@ -87,7 +87,7 @@ let package = Package(
             name: "TestSupport",
             dependencies: [
                 "Alexa", "Concurrency", "Crypto", "HTTP", "JSON", "OAuth", "Service", "Simulator", "Storage",
-                "Telemetry", "Time", "Transport",
+                "Telemetry", "Time", "Transport", "COpenSSL",
             ], path: "Tests/TestSupport", swiftSettings: swiftSettings),
         tests(of: "Concurrency", imports: ["Time"]),
         tests(of: "Time"),

@@ -28,6 +28,9 @@ package struct AnswerReader: Sendable {
         self.bodyLimitBytes = bodyLimitBytes
     }
 
+    /// Whether the header came to its end; libcurl is content with one that its connection cut.
+    package var hasWholeHeader: Bool { stage == .body }
+
     /// The answer, once it is whole.
     package var response: HTTPResponse {
         var fields = HTTPFields()

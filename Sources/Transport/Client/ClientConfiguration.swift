@@ -5,8 +5,9 @@ public struct ClientConfiguration: Sendable {
     public var authorityFolder: String? = "/etc/ssl/certs"
     /// A PEM file whose authorities are trusted besides the system's.
     public var caFile: String?
-    /// Where to connect instead, as CURLOPT_CONNECT_TO says it: `host:port:address:port`. Names and certificates stay
-    /// those of the address asked for.
+    /// Where to connect instead, each `host:port:address:port` as CURLOPT_CONNECT_TO has it.
+    ///
+    /// Names and certificates stay those of the address asked for.
     public var resolve: [String] = []
     /// The proxy; nil uses none, whatever the environment says.
     public var proxy: String?

@@ -48,7 +48,7 @@ internal import Time
     func close() {
         isClosed = true
         for transfer in Array(running.values) {
-            finish(transfer, .failure(.unreachable("the client was shut down")))
+            finish(transfer, transfer.abandoned("the client was shut down"))
         }
         idle = []
         if let multi = unsafe multi { unsafe curl_multi_cleanup(multi) }

@@ -38,9 +38,9 @@ final class CurlCall: @unchecked Sendable {
     private let connectTimeout: Duration
     private let headerLimitBytes: Int
 
-    /// - Parameters:
-    ///   - resolve: CURLOPT_CONNECT_TO, which lives as long as the loop's transfers.
-    ///   - expired: what to do when a call's deadline passes.
+    /// A handle whose calls end with `expired` when their deadline passes.
+    ///
+    /// `resolve` (CURLOPT_CONNECT_TO) must live as long; nil where there is no memory.
     init?(
         _ configuration: ClientConfiguration, resolve: UnsafeMutablePointer<curl_slist>?, loop: EventLoop,
         expired: @escaping (CurlTransfer) -> Void
@@ -142,8 +142,21 @@ final class CurlCall: @unchecked Sendable {
 
     /// What became of the call, which libcurl ended with `code`.
     func outcome(_ code: CURLcode) -> CurlCall.Outcome {
-        if code == CURLE_OK { return .success(reader.response) }
-        return .failure(failure(code))
+        guard code == CURLE_OK else { return .failure(failure(code)) }
+        guard reader.hasWholeHeader else { return .failure(.broken("the connection ended within the header")) }
+        return .success(reader.response)
+    }
+
+    /// What to say of a call that is given up here.
+    func abandoned(_ reason: String) -> CurlCall.Outcome {
+        .failure(sentBytes > 0 ? .broken(reason) : .unreachable(reason))
+    }
+
+    /// Bytes of the request that left, on every connection that was tried.
+    private var sentBytes: Int {
+        var count = 0
+        unsafe easy_get_long(easy, CURLINFO_REQUEST_SIZE, &count)
+        return count
     }
 
     private func failure(_ code: CURLcode) -> HTTPClientError {
@@ -152,9 +165,6 @@ final class CurlCall: @unchecked Sendable {
         case .malformed: return .broken("the answer is not HTTP")
         case nil: break
         }
-        // Bytes of the request that left, on every connection that was tried.
-        var sentBytes = 0
-        unsafe easy_get_long(easy, CURLINFO_REQUEST_SIZE, &sentBytes)
         let text = unsafe String(cString: curl_easy_strerror(code))
         if sentBytes > 0 { return code == CURLE_OPERATION_TIMEDOUT ? .timedOut : .broken(text) }
         switch code {
