@@ -62,19 +62,21 @@ internal import Glibc
 
     /// Closes the listener and every connection.
     public func stop() {
-        let sockets = state.withLock { state in
+        state.withLock { state in
+            guard !state.isStopped else { return }
             state.isStopped = true
-            return state.sockets
+            shutdown(listener, Int32(SHUT_RDWR))
+            // Under the lock, since a number that was closed may already be another's socket.
+            for socket in state.sockets { shutdown(socket, Int32(SHUT_RDWR)) }
         }
-        shutdown(listener, Int32(SHUT_RDWR))
-        for socket in sockets { shutdown(socket, Int32(SHUT_RDWR)) }
     }
 
     private func accept() {
         while true {
             let socket = Glibc.accept(listener, nil, nil)
             if socket < 0 {
-                if errno == EINTR { continue }
+                let isStopped = state.withLock { $0.isStopped }
+                if !isStopped { continue }
                 close(listener)
                 return
             }
@@ -89,9 +91,13 @@ internal import Glibc
                 continue
             }
             try? startThread { [self] in
-                let connection = unsafe RawConnection(socket: socket, number: number, tls: tls)
+                let connection = unsafe RawConnection(socket: socket, number: number, tls: tls) { [self] in
+                    state.withLock { state in
+                        state.sockets.remove(socket)
+                        Glibc.close(socket)
+                    }
+                }
                 if unsafe tls == nil || connection.isAgreed { serve(connection) }
-                state.withLock { state in _ = state.sockets.remove(socket) }
                 connection.close()
             }
         }
@@ -103,14 +109,16 @@ internal import Glibc
     /// 1 for the first connection of the server.
     public let number: Int
     private let socket: CInt
+    private let closeSocket: () -> Void
     private let tls: OpaquePointer?
     /// Whether TLS was agreed.
     let isAgreed: Bool
     private var isClosed = false
     private var buffer: [UInt8] = []
 
-    init(socket: CInt, number: Int, tls context: OpaquePointer?) {
+    init(socket: CInt, number: Int, tls context: OpaquePointer?, closeSocket: @escaping () -> Void) {
         self.socket = socket
+        self.closeSocket = closeSocket
         self.number = number
         var one: CInt = 1
         unsafe setsockopt(socket, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<CInt>.size))
@@ -186,7 +194,7 @@ internal import Glibc
         guard !isClosed else { return }
         isClosed = true
         if let tls = unsafe tls { unsafe SSL_shutdown(tls) }
-        Glibc.close(socket)
+        closeSocket()
     }
 
     private func headEnd() -> Int? {
