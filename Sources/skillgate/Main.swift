@@ -8,6 +8,7 @@ import Glibc
         MigrateCommand.self,
         KeysGenerateCommand.self,
         TokenCheckCommand.self,
+        VerifyCommand.self,
     ]
 
     static func main() async {
