@@ -9,6 +9,7 @@ import Glibc
         KeysGenerateCommand.self,
         TokenCheckCommand.self,
         VerifyCommand.self,
+        ReplayCommand.self,
     ]
 
     static func main() async {

@@ -9,8 +9,8 @@ import Time
 @Suite("Simulated hosts of Amazon") struct AmazonHostsTests {
     static let now = UnixTime(seconds: 1_900_000_000)
     static let clients = [
-        AmazonClient(id: "events-id", secret: Secret("events-secret"), use: .events),
-        AmazonClient(id: "link-id", secret: Secret("link-secret"), use: .linking),
+        TokenEndpoint.Client(id: "events-id", secret: Secret("events-secret"), use: .events),
+        TokenEndpoint.Client(id: "link-id", secret: Secret("link-secret"), use: .linking),
     ]
     let authority: Authority
     let hosts: AmazonHosts

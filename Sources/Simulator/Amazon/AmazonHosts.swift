@@ -27,7 +27,7 @@ public final class AmazonHosts: HTTPResponder, Sendable {
     private let state: Locked<State>
 
     /// Hosts of an authority, with a token endpoint that knows `clients`.
-    public init(authority: Authority, clients: [AmazonClient], clock: @escaping WallClock) {
+    public init(authority: Authority, clients: [TokenEndpoint.Client], clock: @escaping WallClock) {
         self.authority = authority
         self.clock = clock
         tokens = TokenEndpoint(clients: clients, clock: clock)

@@ -4,31 +4,6 @@ public import HTTP
 import JSON
 public import Time
 
-/// A client pair that the simulated Login with Amazon knows.
-public struct AmazonClient: Sendable {
-    /// What a code of this client may ask for.
-    public enum Use: Hashable, Sendable {
-        /// Codes of AcceptGrant: exchanged without a redirect URI.
-        case events
-        /// Codes of app-to-app linking: exchanged with the redirect URI of their authorization request.
-        case linking
-    }
-
-    /// The client's id.
-    public let id: String
-    /// Its secret.
-    public let secret: Secret
-    /// What its codes are for.
-    public let use: Use
-
-    /// A client pair.
-    public init(id: String, secret: Secret, use: Use) {
-        self.id = id
-        self.secret = secret
-        self.use = use
-    }
-}
-
 /// `POST https://api.amazon.com/auth/o2/token` as Login with Amazon answers it, strict in all that it is told.
 public final class TokenEndpoint: Sendable {
     /// How long a code can be exchanged.
@@ -54,12 +29,12 @@ public final class TokenEndpoint: Sendable {
         var rotatesRefreshTokens = false
     }
 
-    private let clients: [String: AmazonClient]
+    private let clients: [String: TokenEndpoint.Client]
     private let clock: WallClock
     private let state = Locked(State())
 
     /// An endpoint that knows `clients`.
-    public init(clients: [AmazonClient], clock: @escaping WallClock) {
+    public init(clients: [TokenEndpoint.Client], clock: @escaping WallClock) {
         self.clients = Dictionary(clients.map { ($0.id, $0) }) { first, _ in first }
         self.clock = clock
     }
@@ -133,7 +108,7 @@ public final class TokenEndpoint: Sendable {
         }
     }
 
-    private func exchange(_ form: Form, _ client: AmazonClient) -> HTTPResponse {
+    private func exchange(_ form: Form, _ client: TokenEndpoint.Client) -> HTTPResponse {
         guard let text = form["code"], !text.isEmpty else { return refusal("invalid_request", "code is missing") }
         let known = ["grant_type", "code", "client_id", "client_secret", "redirect_uri", "code_verifier"]
         guard form.items.allSatisfy({ known.contains($0.name) }) else {
@@ -162,7 +137,7 @@ public final class TokenEndpoint: Sendable {
         return tokens(for: client, refreshToken: newRefreshToken(for: client))
     }
 
-    private func refresh(_ form: Form, _ client: AmazonClient) -> HTTPResponse {
+    private func refresh(_ form: Form, _ client: TokenEndpoint.Client) -> HTTPResponse {
         guard let token = form["refresh_token"], !token.isEmpty else {
             return refusal("invalid_request", "refresh_token is missing")
         }
@@ -177,14 +152,14 @@ public final class TokenEndpoint: Sendable {
         return tokens(for: client, refreshToken: rotates ? newRefreshToken(for: client) : token)
     }
 
-    private func newRefreshToken(for client: AmazonClient) -> String {
+    private func newRefreshToken(for client: TokenEndpoint.Client) -> String {
         let token = "Atzr|" + SecureRandom.token()
         let key = Hex.encode(SHA256.digest(token))
         state.withLock { $0.refreshTokens[key] = client.id }
         return token
     }
 
-    private func tokens(for client: AmazonClient, refreshToken: String) -> HTTPResponse {
+    private func tokens(for client: TokenEndpoint.Client, refreshToken: String) -> HTTPResponse {
         let seconds = Self.accessTokenSeconds
         let body: JSONValue = [
             "access_token": .string("Atza|" + SecureRandom.token()), "refresh_token": .string(refreshToken),
@@ -209,5 +184,32 @@ public final class TokenEndpoint: Sendable {
                 "Content-Type": "application/json;charset=UTF-8", "Cache-Control": "no-store", "Pragma": "no-cache",
             ],
             body: body.encoded())
+    }
+}
+
+extension TokenEndpoint {
+    /// A client pair that the simulated Login with Amazon knows.
+    public struct Client: Sendable {
+        /// What a code of this client may ask for.
+        public enum Use: Hashable, Sendable {
+            /// Codes of AcceptGrant: exchanged without a redirect URI.
+            case events
+            /// Codes of app-to-app linking: exchanged with the redirect URI of their authorization request.
+            case linking
+        }
+
+        /// The client's id.
+        public let id: String
+        /// Its secret.
+        public let secret: Secret
+        /// What its codes are for.
+        public let use: Use
+
+        /// A client pair.
+        public init(id: String, secret: Secret, use: Use) {
+            self.id = id
+            self.secret = secret
+            self.use = use
+        }
     }
 }

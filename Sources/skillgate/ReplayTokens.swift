@@ -1,0 +1,112 @@
+import Crypto
+import HTTP
+import OAuth
+import Service
+import Simulator
+import Storage
+import Telemetry
+import Time
+
+/// Makes the service in this process, with a store that is gone at the end.
+enum ReplayService {
+    static func make(
+        _ configuration: Configuration, http: any HTTPClient, anchors: TrustAnchors, clock: @escaping WallClock
+    ) async throws -> MadeService {
+        try await makeService(
+            configuration,
+            ServiceParts(
+                store: MemoryStore(clock: clock), http: http, clock: clock, log: .silent, metrics: Metrics(),
+                trustAnchors: anchors))
+    }
+}
+
+/// Makes the tokens that samples carry, by the embedded provider's own signing key.
+struct ReplayTokens: Sendable {
+    private let configuration: Configuration
+    private let user: Users.User?
+    private let clock: WallClock
+    private let mint: (@Sendable (AccessTokenMinter.Claims, Int64) throws -> Secret)?
+    private let revoked: RevokedGrants?
+
+    private static let lifetimeSeconds: Int64 = 3600
+
+    /// Tokens of a service in this process, whose provider is at hand.
+    init(
+        _ configuration: Configuration, _ user: Users.User?, _ provider: EmbeddedProvider?, clock: @escaping WallClock
+    ) {
+        self.configuration = configuration
+        self.user = user
+        self.clock = clock
+        if let provider {
+            mint = { claims, lifetime in try provider.accessToken(claims, lifetimeSeconds: lifetime) }
+        } else {
+            mint = nil
+        }
+        revoked = provider?.revokedGrants
+    }
+
+    /// Tokens of a service that runs elsewhere over the store that the configuration names.
+    init(
+        _ configuration: Configuration, _ user: Users.User?, runningAt origin: String, clock: @escaping WallClock
+    ) async throws {
+        self.configuration = configuration
+        self.user = user
+        self.clock = clock
+        revoked = nil
+        guard case .embedded = configuration.provider.kind else {
+            mint = nil
+            return
+        }
+        guard let encryption = configuration.store.encryptionKeys else {
+            throw UsageError("store.encryptionKey is missing, so no token can be made")
+        }
+        let store = try SQLiteStore(
+            url: "sqlite:" + configuration.store.sqlitePath,
+            keys: SealingKeys(text: encryption, origin: "store.encryptionKey"), clock: clock)
+        let keys = SigningKeys(store: store, tokenSeconds: configuration.provider.accessTokenSeconds, clock: clock)
+        try await keys.load()
+        let issuer = configuration.publicURL.hasSuffix(":0") ? origin : configuration.publicURL
+        let minter = AccessTokenMinter(issuer: issuer, audience: issuer, key: try keys.current())
+        mint = { try minter.token($0, lifetimeSeconds: $1, now: clock()) }
+    }
+
+    /// The user of that name or subject; the first one where no name is given.
+    static func user(named name: String?, in configuration: Configuration) throws(UsageError) -> Users.User? {
+        guard case .embedded(let embedded) = configuration.provider.kind, let users = embedded.users else {
+            if name != nil { throw UsageError("--user needs the embedded provider") }
+            return nil
+        }
+        guard let name else { return users.all.first { !$0.isDisabled } }
+        guard let user = users.all.first(where: { $0.username == name || $0.subject == name }) else {
+            throw UsageError("there is no user \(name)")
+        }
+        return user
+    }
+
+    /// A token of that state for a skill.
+    func token(_ state: TokenState, _ skill: Configuration.Skill?) throws(SampleError) -> Secret {
+        guard let mint, let user, let skill else {
+            throw SampleError(message: "{{token}} needs the embedded provider, a user and a skill")
+        }
+        let now = clock()
+        let provider = configuration.provider
+        var claims = AccessTokenMinter.Claims(
+            subject: user.subject, clientID: skill.providerClient,
+            scopes: Set(provider.customScopes).union(provider.smartHomeScopes), grantID: SecureRandom.uuid())
+        var lifetime = Self.lifetimeSeconds
+        switch state {
+        case .linked, .unlinked: break
+        case .expired: lifetime = -Self.lifetimeSeconds
+        case .foreign: claims.clientID = "somebody-elses-client"
+        case .revoked:
+            if let revoked, let grantID = claims.grantID {
+                revoked.revoke(grantID, until: now.adding(seconds: Self.lifetimeSeconds), now: now)
+            } else {
+                // A running service is told of revocations by its own routes alone. A token whose user was removed is
+                // refused for the same reason.
+                claims.subject = "removed-" + SecureRandom.uuid()
+            }
+        }
+        do { return try mint(claims, lifetime) } catch { throw SampleError(message: "{{token}}: \(error)") }
+    }
+}
