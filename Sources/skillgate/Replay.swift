@@ -46,7 +46,7 @@ enum ReplayCommand: Command {
         let concurrency = try arguments.integer("--concurrency", in: 1...512) ?? 1
         let samples: [Sample]
         do { samples = try Sample.load(paths: arguments.operands) } catch { throw UsageError(error.message) }
-        let target = try await ReplayTarget.make(arguments)
+        guard let target = try await ReplayTarget.make(arguments) else { return 2 }
         let run = ReplayRun(samples: samples, target: target, tokenState: state, repeats: repeats)
         let report = ReplayReport(inJSON: arguments.has("--json"), repeats: repeats)
         let outcomes = await run.outcomes(concurrency: concurrency, progress: report.progress)

@@ -23,11 +23,11 @@ struct ReplayTarget: Sendable {
     private static let answerTime = Duration.seconds(10)
     private static let developmentConfiguration = "config/development.json5"
 
-    /// A target as the command line asks for it.
-    static func make(_ arguments: Arguments) async throws(UsageError) -> ReplayTarget {
+    /// A target as the command line asks for it; nil where the configuration is at fault, which was printed then.
+    static func make(_ arguments: Arguments) async throws(UsageError) -> ReplayTarget? {
         let path = arguments.value("--config") ?? developmentConfiguration
+        guard let configuration = ConfigurationFile.read(path, asJSON: false) else { return nil }
         do {
-            let configuration = try Configuration(ConfigurationSource(path: path))
             let user = try ReplayTokens.user(named: arguments.value("--user"), in: configuration)
             guard let endpoint = arguments.value("--endpoint") else {
                 return try await inProcess(configuration, user)
@@ -37,11 +37,10 @@ struct ReplayTarget: Sendable {
                 socket: endpoint, configuration, user, authorityFolder: arguments.has("--sign") ? folder : nil)
         } catch let error as UsageError {
             throw error
-        } catch let faults as FileFaults {
-            let lines = faults.faults.map { $0.path.isEmpty ? $0.problem : "\($0.path): \($0.problem)" }
-            throw UsageError("\(path):\n" + lines.map { "  " + $0 }.joined(separator: "\n"))
         } catch let error as AuthorityError {
             throw UsageError(error.message)
+        } catch let fault as ProgramFault {
+            throw UsageError(fault.message)
         } catch {
             throw UsageError("\(error)")
         }
@@ -49,7 +48,7 @@ struct ReplayTarget: Sendable {
 
     /// Starts the service here, with a store in memory and Amazon's hosts without a socket.
     private static func inProcess(_ configuration: Configuration, _ user: Users.User?) async throws -> ReplayTarget {
-        let clock = clock(configuration)
+        let clock = SystemClock.clock(offsetSeconds: configuration.clockOffsetSeconds)
         let group = try EventLoopGroup(threads: 1)
         let client = CurlClient(group: group, configuration: clientConfiguration(configuration))
         let hosts = AmazonHosts(
@@ -72,13 +71,13 @@ struct ReplayTarget: Sendable {
     private static func over(
         socket endpoint: String, _ configuration: Configuration, _ user: Users.User?, authorityFolder: String?
     ) async throws -> ReplayTarget {
-        let clock = clock(configuration)
+        let clock = SystemClock.clock(offsetSeconds: configuration.clockOffsetSeconds)
         let group = try EventLoopGroup(threads: 1)
         let client = CurlClient(group: group, configuration: clientConfiguration(configuration))
         var hosts: AmazonHosts?
         var listener: AmazonListener?
         if let authorityFolder {
-            let authority = try Authority.load(folder: authorityFolder, now: systemTime())
+            let authority = try Authority.load(folder: authorityFolder, now: SystemClock.now)
             let made = AmazonHosts(authority: authority, clients: amazonClients(configuration), clock: clock)
             hosts = made
             listener = try AmazonListener(
@@ -147,11 +146,6 @@ struct ReplayTarget: Sendable {
         case .answerTooLarge: "one of more than 8 MiB"
         case .cancelled, .circuitOpen: "nothing was sent"
         }
-    }
-
-    private static func clock(_ configuration: Configuration) -> WallClock {
-        let offset = configuration.clockOffsetSeconds
-        return { systemTime().adding(seconds: offset) }
     }
 
     private static func clientConfiguration(_ configuration: Configuration) -> ClientConfiguration {

@@ -57,17 +57,24 @@ struct ReplayTokens: Sendable {
             mint = nil
             return
         }
-        guard let encryption = configuration.store.encryptionKeys else {
-            throw UsageError("store.encryptionKey is missing, so no token can be made")
-        }
-        let store = try SQLiteStore(
-            url: "sqlite:" + configuration.store.sqlitePath,
-            keys: SealingKeys(text: encryption, origin: "store.encryptionKey"), clock: clock)
+        let store = try StoreOpening.open(configuration, clock: clock)
         let keys = SigningKeys(store: store, tokenSeconds: configuration.provider.accessTokenSeconds, clock: clock)
         try await keys.load()
-        let issuer = configuration.publicURL.hasSuffix(":0") ? origin : configuration.publicURL
+        let issuer = Self.issuer(configuration, runningAt: origin)
         let minter = AccessTokenMinter(issuer: issuer, audience: issuer, key: try keys.current())
         mint = { try minter.token($0, lifetimeSeconds: $1, now: clock()) }
+    }
+
+    /// The issuer that the running service calls itself: in development it puts the port that it really has in the
+    /// place of the configured one.
+    private static func issuer(_ configuration: Configuration, runningAt origin: String) -> String {
+        guard configuration.isDevelopment, let port = origin.split(separator: ":").last, Int(port) != nil else {
+            return configuration.publicURL
+        }
+        for end in [":0", ":\(configuration.listen.service.port)"] where configuration.publicURL.hasSuffix(end) {
+            return configuration.publicURL.dropLast(end.count) + ":" + port
+        }
+        return configuration.publicURL
     }
 
     /// The user of that name or subject; the first one where no name is given.

@@ -1,6 +1,5 @@
 import Crypto
 import FoundationEssentials
-import Glibc
 import JSON
 import Time
 
@@ -84,17 +83,10 @@ enum VerifyCommand: Command {
     }
 
     private static func instant(_ arguments: Arguments) throws(UsageError) -> UnixTime {
-        guard let text = arguments.value("--at") else { return systemTime() }
+        guard let text = arguments.value("--at") else { return SystemClock.now }
         guard let instant = UnixTime(iso8601: text) else {
             throw UsageError("--at takes an instant as 2026-11-30T12:00:00Z, not \(text)")
         }
         return instant
     }
-}
-
-/// The system's time of day.
-func systemTime() -> UnixTime {
-    var time = timespec()
-    unsafe clock_gettime(CLOCK_REALTIME, &time)
-    return UnixTime(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
 }
