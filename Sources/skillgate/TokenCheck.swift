@@ -40,12 +40,11 @@ enum TokenCheckCommand: Command {
                 ways.isEmpty ? "--jwks FILE, --config FILE or --jsonl is missing" : "--jwks or --config, not both")
         }
         var judge = try await TokenJudge(jwks: arguments.value("--jwks"), config: arguments.value("--config"))
-        if let issuer = arguments.value("--issuer") { judge.validation.issuer = issuer }
-        if let audience = arguments.value("--audience") { judge.validation.audience = audience }
+        judge.expect(issuer: arguments.value("--issuer"), audience: arguments.value("--audience"))
         let instant = try instant(arguments.value("--at"))
         let (offset, faults) = (judge.clockOffsetSeconds, Locked(judge.faults))
         let validator = TokenValidator(
-            judge.validation, http: judge.http, clock: { instant ?? systemTime().adding(seconds: offset) },
+            judge.validation, http: judge.http, clock: { instant ?? SystemClock.now.adding(seconds: offset) },
             monotonic: { ContinuousClock.now }, observe: { event in faults.withLock { $0 += Self.faults(of: event) } })
         let token = trimmed(readAll(limit: 4 * JSONWebSignature.lengthLimit))
         let report = await TokenReport(token, validator: validator)

@@ -1,9 +1,7 @@
 import FoundationEssentials
-import Glibc
 import HTTP
 import OAuth
 import Service
-import Storage
 import Time
 import Transport
 
@@ -33,11 +31,7 @@ struct TokenJudge {
     }
 
     private init(config path: String) async throws(UsageError) {
-        let configuration: Configuration
-        do { configuration = try Configuration(try ConfigurationSource(path: path)) } catch {
-            let lines = error.faults.map { $0.path.isEmpty ? $0.problem : "\($0.path): \($0.problem)" }
-            throw UsageError("\(path):\n" + lines.joined(separator: "\n"))
-        }
+        guard let configuration = ConfigurationFile.read(path) else { throw UsageError("\(path) cannot be used") }
         clockOffsetSeconds = configuration.clockOffsetSeconds
         faults = []
         switch configuration.provider.kind {
@@ -55,41 +49,41 @@ struct TokenJudge {
         }
     }
 
+    /// Asks for another issuer or audience; one that is its own audience stays so.
+    mutating func expect(issuer: String?, audience: String?) {
+        if let issuer {
+            if let own = validation.audience, own == validation.issuer { validation.audience = issuer }
+            validation.issuer = issuer
+        }
+        if let audience { validation.audience = audience }
+    }
+
     /// The embedded provider's keys, from its store; where that is in the memory of a running service, from there.
     private static func embeddedKeys(
         _ configuration: Configuration
     ) async throws(UsageError) -> (TokenValidation.Keys, isFetched: Bool) {
         let path = configuration.store.sqlitePath
         if path == ":memory:" { return (.fetched(url: configuration.publicURL + "/oauth/jwks.json"), true) }
-        guard FileManager.default.fileExists(atPath: path), let secret = configuration.store.encryptionKeys else {
+        guard FileManager.default.fileExists(atPath: path) else {
             throw UsageError("there is no store at \(path) yet, so the provider has made no token")
         }
+        let clock = SystemClock.clock(offsetSeconds: configuration.clockOffsetSeconds)
         do {
-            let sealing = try SealingKeys(text: secret, origin: "store.encryptionKey")
-            let store = try SQLiteStore(url: "sqlite:" + path, keys: sealing, clock: systemTime)
             let keys = SigningKeys(
-                store: store, tokenSeconds: configuration.provider.accessTokenSeconds, clock: systemTime)
+                store: try StoreOpening.open(configuration, clock: clock),
+                tokenSeconds: configuration.provider.accessTokenSeconds, clock: clock)
             try await keys.reload()
             return (.fixed(keys.published), false)
-        } catch { throw UsageError("the signing keys cannot be read from \(path): \(error)") }
+        } catch {
+            throw UsageError((error as? ProgramFault)?.message ?? "the signing keys cannot be read: \(error)")
+        }
     }
 
     private static func client(_ configuration: Configuration) throws(UsageError) -> any HTTPClient {
-        var client = ClientConfiguration()
-        client.caFile = configuration.http.caFilePath
-        client.resolve = configuration.http.resolve
-        client.proxy = configuration.http.proxy
         do {
-            return CurlClient(group: try EventLoopGroup(threads: 1), configuration: client)
+            return CurlClient(group: try EventLoopGroup(threads: 1), configuration: Program.client(configuration))
         } catch { throw UsageError("the network cannot be used: \(error)") }
     }
-}
-
-/// The time of day.
-@Sendable func systemTime() -> UnixTime {
-    var time = timespec()
-    unsafe clock_gettime(CLOCK_REALTIME, &time)
-    return UnixTime(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
 }
 
 /// The client of a check that asks nobody.

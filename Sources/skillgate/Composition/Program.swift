@@ -112,7 +112,8 @@ struct Program: Sendable {
         return configuration
     }
 
-    private static func client(_ configuration: Configuration) -> ClientConfiguration {
+    /// How other servers are reached.
+    static func client(_ configuration: Configuration) -> ClientConfiguration {
         var client = ClientConfiguration()
         client.caFile = configuration.http.caFilePath
         client.resolve = configuration.http.resolve
