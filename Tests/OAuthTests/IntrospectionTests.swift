@@ -218,17 +218,19 @@ import Time
         #expect(inside.withLock { $0.most } == 8)
     }
 
-    @Test("what is forgotten while the provider is asked is not kept", .timeLimit(.minutes(1)))
-    func forgottenMeanwhile() async throws {
+    @Test(
+        "what is forgotten while the provider is asked is not kept", .timeLimit(.minutes(1)), arguments: [true, false])
+    func forgottenMeanwhile(bySubject: Bool) async throws {
         let provider = try Provider()
         let validator = provider.validator(validation(provider))
+        let token = Secret("opaque")
         provider.server.play { _ in
-            validator.forget(subject: "u1")
+            if bySubject { validator.forget(subject: "u1") } else { validator.forget(token: token) }
             return answer(["active": true, "sub": "u1"])
         }
-        #expect(await verdict(validator, Secret("opaque")) == nil)
+        #expect(await verdict(validator, token) == nil)
         provider.server.play { _ in answer(["active": false]) }
-        #expect(await verdict(validator, Secret("opaque")) == .revoked)
+        #expect(await verdict(validator, token) == .revoked)
     }
 
     @Test("forgetting one subject leaves the others, and later answers about it count again")

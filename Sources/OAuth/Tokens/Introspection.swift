@@ -102,7 +102,7 @@ private func formEncoded(_ text: String) -> String {
 final class Gate: Sendable {
     private struct State {
         var inside = 0
-        var line: [CheckedContinuation<Void, Never>] = []
+        var line: [CheckedContinuation<Bool, Never>] = []
     }
 
     private let width: Int
@@ -114,44 +114,29 @@ final class Gate: Sendable {
         self.waiting = waiting
     }
 
-    private enum Way { case inside, line, away }
-
     /// Waits for a place; false where too many wait already.
     func enter() async -> Bool {
-        let way: Way = state.withLock { state in
-            if state.inside < width {
-                state.inside += 1
-                return .inside
-            }
-            return state.line.count < waiting ? .line : .away
-        }
-        switch way {
-        case .inside: return true
-        case .away: return false
-        case .line: break
-        }
         await withCheckedContinuation { continuation in
-            let mayEnter = state.withLock { state in
-                // A place may have become free since the look above.
+            let isLetIn: Bool? = state.withLock { state in
                 if state.inside < width {
                     state.inside += 1
                     return true
                 }
+                guard state.line.count < waiting else { return false }
                 state.line.append(continuation)
-                return false
+                return nil
             }
-            if mayEnter { continuation.resume() }
+            if let isLetIn { continuation.resume(returning: isLetIn) }
         }
-        return true
     }
 
     /// Gives the place to the first in line.
     func leave() {
-        let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
+        let next = state.withLock { state -> CheckedContinuation<Bool, Never>? in
             guard state.line.isEmpty else { return state.line.removeFirst() }
             state.inside -= 1
             return nil
         }
-        next?.resume()
+        next?.resume(returning: true)
     }
 }
