@@ -15,19 +15,23 @@ public final class TokenValidator: Sendable {
     private let introspector: Introspector?
     private let kept: KeptTokens
     private let revokedGrants: RevokedGrants
+    private let isSubject: @Sendable (String) -> Bool
     private let clock: WallClock
     private let observe: @Sendable (TokenEvent) -> Void
 
-    /// A validator; `monotonic` tells how much of a deadline is left, `keySets` may be shared with others.
+    /// A validator; `monotonic` tells how much of a deadline is left, `keySets` may be shared with others, and tokens of
+    /// whom `isSubject` denies count as revoked.
     public init(
         _ validation: TokenValidation, http: any HTTPClient, clock: @escaping WallClock,
         monotonic: @escaping @Sendable () -> ContinuousClock.Instant,
-        revokedGrants: RevokedGrants = RevokedGrants(), keySets: KeySetCache? = nil,
+        revokedGrants: RevokedGrants = RevokedGrants(), isSubject: @escaping @Sendable (String) -> Bool = { _ in true },
+        keySets: KeySetCache? = nil,
         observe: @escaping @Sendable (TokenEvent) -> Void = { _ in }
     ) {
         self.validation = validation
         self.clock = clock
         self.revokedGrants = revokedGrants
+        self.isSubject = isSubject
         self.observe = observe
         self.keySets = keySets ?? KeySetCache(http: http, clock: clock, monotonic: monotonic, observe: observe)
         introspector = validation.introspection.map {
@@ -300,6 +304,7 @@ extension TokenValidator {
     /// The decision that is made on every call.
     private func admit(_ facts: TokenFacts, _ clients: ClientRule, _ scopes: Set<String>) throws(TokenRejection) {
         if let grantID = facts.grantID, revokedGrants.contains(grantID) { throw .revoked }
+        guard isSubject(facts.subject) else { throw .revoked }
         guard clients.admits(facts.clientID) else { throw .wrongClient }
         guard scopes.isSubset(of: facts.scopes) else {
             throw .lacksScope(scopes.subtracting(facts.scopes).min() ?? "")

@@ -46,7 +46,9 @@ public final class EmbeddedProvider: Sendable {
         validation.strictType = true
         let validator = TokenValidator(
             validation, http: RouterClient(origin: Self.origin, responder: Router([jwks])), clock: clock,
-            monotonic: monotonic, revokedGrants: revokedGrants, observe: observe)
+            monotonic: monotonic, revokedGrants: revokedGrants,
+            // A user who was removed or disabled has no good token, however long it would live.
+            isSubject: { users[$0]?.isDisabled == false }, observe: observe)
         let bearer = BearerGuard(validator: validator, realm: "skillgate")
         self.issuer = issuer
         self.audience = audience

@@ -58,6 +58,19 @@ import Time
         #expect(other == ["sub": "u2", "name": "Bob", "email": "bob@example.com"])
     }
 
+    @Test("a token whose user was removed or disabled is revoked, also where nobody asks the resource server")
+    func removedUser() async throws {
+        for (subject, rejection) in [("u1", nil), ("u3", .revoked), ("u9", .revoked)] as [(String, TokenRejection?)] {
+            let token = try token(subject)
+            var found: TokenRejection?
+            do throws(TokenRejection) {
+                _ = try await provider.validator.principal(
+                    for: token, client: "alexa", scopes: [], by: clock.deadline())
+            } catch { found = error }
+            #expect(found == rejection)
+        }
+    }
+
     @Test("the key set has public members only and may be kept for a while")
     func keySet() async throws {
         let response = await get("/oauth/jwks.json")
