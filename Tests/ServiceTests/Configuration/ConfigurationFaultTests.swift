@@ -67,7 +67,7 @@ import Testing
     ]
 
     static let secrets: [Plant] = [
-        Plant("skills[0].linking.clientSecret", "literal", says: "in development alone: write {\"env\": \"NAME\"}"),
+        Plant("skills[0].linking.clientSecret", "open-sesame", says: "in development alone: write {\"env\": \"NAME\"}"),
         Plant("skills[0].linking.clientSecret", ["env": "UNSET"], says: "variable UNSET is not set"),
         Plant("skills[0].linking.clientSecret", ["env": "EMPTY"], says: "variable EMPTY is not set, or empty"),
         Plant("skills[0].events.clientSecret", ["file": "absent"], says: "/etc/skillgate/absent cannot be read"),
@@ -76,7 +76,7 @@ import Testing
         Plant("provider.clients[0].secret", ["vault": "SECRET"], says: "write {\"env\""),
         Plant("provider.clients[0].secret", ["env": 1], says: "write {\"env\""),
         Plant("forwarder.secret", 12_345, says: "write {\"env\""),
-        Plant("smapi.token", "literal", says: "in development alone"),
+        Plant("smapi.token", "open-sesame", says: "in development alone"),
         Plant("store.encryptionKey", nil, says: "missing"),
         Plant("store.encryptionKey", ["env": "SECRET"], says: "32 bytes in base64"),
         Plant("forwarder.secret", nil, says: "must prove itself"),
@@ -226,7 +226,9 @@ import Testing
         #expect(ConfigurationDraft.development.faults() == [])
     }
 
-    @Test("a planted fault is named with its key, and nothing elsewhere", arguments: shapes + secrets + addresses + skills + providers)
+    @Test(
+        "a planted fault is named with its key, and nothing elsewhere",
+        arguments: shapes + secrets + addresses + skills + providers)
     func production(plant: Plant) { expect(plant, in: .production) }
 
     @Test("a fault of an external provider is named", arguments: external)
@@ -242,14 +244,16 @@ import Testing
         #expect(faults.contains { $0.path == plant.key && $0.problem.contains(plant.says) }, "\(faults)")
         let area = plant.key.prefix { $0 != "." && $0 != "[" }
         #expect(faults.allSatisfy { $0.path.hasPrefix(area) }, "\(faults)")
-        #expect(!faults.contains { $0.problem.contains("hunter2-value") || $0.problem.contains("literal\"") }, "\(faults)")
+        for secret in ["hunter2-value", "open-sesame", "from a file"] {
+            #expect(!faults.contains { $0.problem.contains(secret) }, "\(faults)")
+        }
     }
 
     @Test("every fault is listed at once, in the order of the file where that tells")
     func all() {
         var draft = ConfigurationDraft.production
         draft["listen.port"] = 70_000
-        draft["skills[0].linking.clientSecret"] = "literal"
+        draft["skills[0].linking.clientSecret"] = "open-sesame"
         draft["skills[0].id"] = "rides"
         draft["provider.accessTokenSeconds"] = 5
         draft["nonsense"] = true
