@@ -83,6 +83,13 @@ let package = Package(
                 "Telemetry", "Time", "Transport",
             ], path: "Sources/skillgate", swiftSettings: swiftSettings),
 
+        .executableTarget(
+            name: "benchmark",
+            dependencies: [
+                "Concurrency", "Crypto", "HTTP", "OAuth", "Service", "Simulator", "Storage", "Telemetry", "Time",
+                "Transport",
+            ], path: "Sources/benchmark", swiftSettings: swiftSettings),
+
         .target(
             name: "TestSupport",
             dependencies: [
