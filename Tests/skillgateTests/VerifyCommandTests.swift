@@ -48,10 +48,10 @@ import Time
         deinit { try? FileManager.default.removeItem(atPath: folder) }
 
         /// The checks that failed, the reason of each, and the exit code.
-        func failures() throws -> (reasons: [String: String], code: Int32) {
-            let outcome = try BuiltProgram().run(
+        func failures() async throws -> (reasons: [String: String], code: Int32) {
+            let outcome = try await ProgramRun.run(
                 ["verify", "--json"] + options.flatMap { [$0.key, $0.value] })
-            let lines = try outcome.lines.map { try JSONValue(parsing: Array($0.utf8)) }
+            let lines = try lines(outcome).map { try JSONValue(parsing: Array($0.utf8)) }
             #expect(lines.dropLast().compactMap { $0["check"]?.string } == VerifyCommandTests.names)
             var reasons: [String: String] = [:]
             for line in lines.dropLast() where line["ok"] != true {
@@ -63,8 +63,8 @@ import Time
     }
 
     @Test("a request in order passes every check")
-    func valid() throws {
-        let (reasons, code) = try Recording().failures()
+    func valid() async throws {
+        let (reasons, code) = try await Recording().failures()
         #expect(reasons.isEmpty)
         #expect(code == 0)
     }
@@ -81,21 +81,21 @@ import Time
     ]
 
     @Test("what is wrong fails its check, with the service's reason", arguments: changed.indices)
-    func refused(index: Int) throws {
+    func refused(index: Int) async throws {
         let (option, value, check, reason) = Self.changed[index]
         let recording = try Recording()
         recording.options[option] = value
-        let (reasons, code) = try recording.failures()
+        let (reasons, code) = try await recording.failures()
         #expect(reasons[check] == reason)
         #expect(code == 1)
     }
 
     @Test("150 seconds either way are within the window")
-    func window() throws {
+    func window() async throws {
         for at in ["2030-03-17T17:49:10Z", "2030-03-17T17:44:10Z"] {
             let recording = try Recording()
             recording.options["--at"] = at
-            #expect(try recording.failures().reasons.isEmpty)
+            #expect(try await recording.failures().reasons.isEmpty)
         }
     }
 
@@ -107,32 +107,32 @@ import Time
             (.embeddedNUL, "certificate.name"), (.noDigitalSignature, "certificate.usage"), (.untrustedRoot, "chain"),
             (.intermediateIsNoAuthority, "chain"), (.missingIntermediate, "chain"),
         ])
-    func chains(fault: ChainFault, check: String) throws {
-        let (reasons, code) = try Recording(fault: fault).failures()
+    func chains(fault: ChainFault, check: String) async throws {
+        let (reasons, code) = try await Recording(fault: fault).failures()
         #expect(reasons[check] != nil)
         #expect(reasons["signature"] == nil, "the signature itself fits the certificate")
         #expect(code == 1)
     }
 
     @Test("without an address or a skill those checks are skipped, and hinder no verdict")
-    func skipped() throws {
+    func skipped() async throws {
         let recording = try Recording()
         recording.options["--chain-url"] = nil
         recording.options["--skill-id"] = nil
-        #expect(try recording.failures().code == 0)
-        let outcome = try BuiltProgram().run(["verify"] + recording.options.flatMap { [$0.key, $0.value] })
-        #expect(outcome.lines.filter { $0.contains("skipped") }.count == 2)
-        #expect(outcome.lines.filter { $0.hasPrefix("✓") }.count == 7)
+        #expect(try await recording.failures().code == 0)
+        let outcome = try await ProgramRun.run(["verify"] + recording.options.flatMap { [$0.key, $0.value] })
+        #expect(lines(outcome).filter { $0.contains("skipped") }.count == 2)
+        #expect(lines(outcome).filter { $0.hasPrefix("✓") }.count == 7)
     }
 
     @Test("wrong usage exits with 2", arguments: ["--signature-256", "--body", "--chain"])
-    func usage(missing: String) throws {
+    func usage(missing: String) async throws {
         let recording = try Recording()
         recording.options[missing] = nil
         let all = recording.options.flatMap { [$0.key, $0.value] }
-        let outcome = try BuiltProgram().run(["verify"] + all)
+        let outcome = try await ProgramRun.run(["verify"] + all)
         #expect(outcome.code == 2)
-        #expect(outcome.errors.contains(missing))
+        #expect(outcome.error.contains(missing))
     }
 
     @Test(
@@ -141,14 +141,14 @@ import Time
             ("--body", "/nowhere"), ("--chain", "/nowhere"), ("--trust", "/nowhere"), ("--at", "today"),
             ("--signature", "AAAA"),
         ])
-    func wrongValues(option: String, value: String) throws {
+    func wrongValues(option: String, value: String) async throws {
         let recording = try Recording()
         recording.options[option] = value
-        #expect(try BuiltProgram().run(["verify"] + recording.options.flatMap { [$0.key, $0.value] }).code == 2)
+        #expect(try await ProgramRun.run(["verify"] + recording.options.flatMap { [$0.key, $0.value] }).code == 2)
     }
 
     @Test("the request that Amazon signed in 2017 is judged as its record says", .needsFixture("alexa-request-signing"))
-    func captured() throws {
+    func captured() async throws {
         let folder = "alexa-request-signing/"
         let captured = try #require(JSONValue(parsing: Fixtures.bytes(folder + "captured.manifest.json")).array?.first)
         let chain = folder + (captured["chain"]?.string ?? "")
@@ -165,17 +165,19 @@ import Time
         try Data(other).write(to: URL(filePath: work + "/other"))
         let clock = try #require(UnixTime(iso8601: captured["clock"]?.string ?? ""))
         let url = try #require(captured["headers"]?["SignatureCertChainUrl"]?.string)
-        let failures = { (header: String, body: String, at: UnixTime) throws -> [String] in
-            let outcome = try BuiltProgram().run([
+        let failures = { (header: String, body: String, at: UnixTime) async throws -> [String] in
+            let outcome = try await ProgramRun.run([
                 "verify", "--json", header, signature, "--body", work + body, "--chain", Fixtures.path(chain),
                 "--chain-url", url, "--trust", work + "/trust.pem", "--at", at.iso8601(),
             ])
-            let lines = try outcome.lines.map { try JSONValue(parsing: Array($0.utf8)) }
+            let lines = try lines(outcome).map { try JSONValue(parsing: Array($0.utf8)) }
             return lines.filter { $0["ok"] == false }.compactMap { $0["check"]?.string }
         }
-        #expect(try failures("--signature", "/body", clock).isEmpty)
-        #expect(try failures("--signature-256", "/body", clock) == ["signature"])
-        #expect(try failures("--signature", "/body", clock.adding(seconds: 151)) == ["timestamp"])
-        #expect(try failures("--signature", "/other", clock).contains("signature"))
+        #expect(try await failures("--signature", "/body", clock).isEmpty)
+        #expect(try await failures("--signature-256", "/body", clock) == ["signature"])
+        #expect(try await failures("--signature", "/body", clock.adding(seconds: 151)) == ["timestamp"])
+        #expect(try await failures("--signature", "/other", clock).contains("signature"))
     }
 }
+
+private func lines(_ outcome: ProgramRun.Outcome) -> [Substring] { outcome.output.split(separator: "\n") }
