@@ -95,13 +95,40 @@ public func makeService(_ configuration: Configuration, _ parts: ServiceParts) a
     let operations = Operations(
         metrics: parts.metrics, clockDrift: drift, log: parts.log,
         storeIsWritable: { deadline in (try? await store.nextGrantSequence(by: deadline)) != nil })
-    let routes = [custom.route] + (provider.embedded?.routes ?? [])
+    let smartHome = makeSmartHome(configuration, parts, provider.validator, drift, traces)
+    let routes = [custom.route] + (smartHome.map { [$0.route] } ?? []) + (provider.embedded?.routes ?? [])
     let refuse: @Sendable (Router.Refusal) -> HTTPResponse = { HTTPResponse(problemOf: $0) }
     let isApart = configuration.listen.operations != nil
     return MadeService(
         router: Router(routes + (isApart ? [] : operations.routes), refuse: refuse),
         operations: isApart ? Router(operations.routes, refuse: refuse) : nil, provider: provider.embedded,
         clockDrift: drift)
+}
+
+/// What answers the forwarder; nil where no skill has a smart-home side.
+private func makeSmartHome(
+    _ configuration: Configuration, _ parts: ServiceParts, _ validator: TokenValidator, _ drift: ClockDrift,
+    _ traces: TraceRecorder
+) -> SmartHomeEndpoint? {
+    let skills = configuration.skills.compactMap {
+        SmartHomeSkill($0, scopes: Set(configuration.provider.smartHomeScopes))
+    }
+    guard !skills.isEmpty else { return nil }
+    let proof: SmartHomeEndpoint.Proof
+    if configuration.forwarder.isRequired {
+        // The configuration's judge demands the secret; without one nobody could prove anything, so nobody is answered.
+        guard let secret = configuration.forwarder.secret else { return nil }
+        proof = .forwarder(ForwarderVerifier(secret: secret, clock: parts.clock))
+    } else {
+        proof = .none
+    }
+    let amazon = LoginWithAmazon(
+        http: parts.http, tokenURL: configuration.amazon.lwaTokenURL,
+        timeLimit: .seconds(configuration.limits.lwaSeconds), monotonic: parts.monotonic)
+    return SmartHomeEndpoint(
+        skills: skills, proof: proof, validator: validator, loginWithAmazon: amazon, store: parts.store,
+        clock: parts.clock, now: parts.monotonic,
+        log: parts.log, metrics: parts.metrics, drift: drift, traces: traces)
 }
 
 /// Whoever knows the users, as the rest of the service sees them.
