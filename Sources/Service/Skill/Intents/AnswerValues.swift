@@ -112,21 +112,25 @@ extension RequestRule {
             guard let (text, isSSML) = try words(texts) else { return nil }
             return isSSML ? .ssml(String(text.drop { $0.isWhitespace })) : .plainText(text)
         }
-        let reprompt = try speech(template.reprompt)
-        let card: Card?
-        switch template.card {
-        case nil: card = nil
-        case .simple(let title, let content):
-            card = .simple(title: try words(title)?.text, content: try words(content)?.text ?? "")
-        case .standard(let title, let text, let small, let large):
-            card = .standard(
-                title: try words(title)?.text, text: try words(text)?.text ?? "", smallImageURL: small,
-                largeImageURL: large)
-        case .linkAccount: card = .linkAccount
-        case .permissions(let scopes): card = .askForPermissionsConsent(scopes)
+        func card(_ template: CardTemplate?) throws(MissingValue) -> Card? {
+            switch template {
+            case nil: return nil
+            case .simple(let title, let content):
+                return .simple(title: try words(title)?.text, content: try words(content)?.text ?? "")
+            case .standard(let title, let text, let small, let large):
+                return .standard(
+                    title: try words(title)?.text, text: try words(text)?.text ?? "", smallImageURL: small,
+                    largeImageURL: large)
+            case .linkAccount: return .linkAccount
+            case .permissions(let scopes): return .askForPermissionsConsent(scopes)
+            }
         }
+        let reprompt = try speech(template.reprompt)
+        let say = try speech(template.say)
+        // What is said matters; a card without its values is left out rather than the words with it.
+        let shown = (try? card(template.card)) ?? nil
         return SkillResponse(
-            outputSpeech: try speech(template.say), card: card, reprompt: reprompt.map { Reprompt(outputSpeech: $0) },
+            outputSpeech: say, card: shown, reprompt: reprompt.map { Reprompt(outputSpeech: $0) },
             shouldEndSession: reprompt == nil)
     }
 }
