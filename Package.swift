@@ -109,8 +109,8 @@ let package = Package(
         tests(
             of: "Service",
             imports: [
-                "Alexa", "Concurrency", "Crypto", "HTTP", "JSON", "OAuth", "Storage", "Telemetry", "TestSupport",
-                "Time",
+                "Alexa", "Concurrency", "Crypto", "HTTP", "JSON", "OAuth", "Simulator", "Storage", "Telemetry",
+                "TestSupport", "Time",
             ]),
         tests(
             of: "Simulator",
