@@ -39,9 +39,16 @@ public struct HTTPFields: Sendable, ExpressibleByDictionaryLiteral {
 
 /// Whether two texts are equal but for the case of ASCII letters.
 public func equalsIgnoringCase(_ left: String, _ right: String) -> Bool {
-    let (left, right) = (left.utf8, right.utf8)
-    guard left.count == right.count else { return false }
-    return zip(left, right).allSatisfy { lowercased($0) == lowercased($1) }
+    equalsIgnoringCase(left.utf8, right.utf8)
+}
+
+/// The same of bytes; a plain loop, since every look-up of a field comes through here.
+func equalsIgnoringCase(_ left: some Sequence<UInt8>, _ right: some Sequence<UInt8>) -> Bool {
+    var (left, right) = (left.makeIterator(), right.makeIterator())
+    while let byte = left.next() {
+        guard let other = right.next(), byte == other || lowercased(byte) == lowercased(other) else { return false }
+    }
+    return right.next() == nil
 }
 
 private func lowercased(_ byte: UInt8) -> UInt8 { (65...90).contains(byte) ? byte | 32 : byte }

@@ -127,8 +127,10 @@ public struct Router: HTTPResponder {
 
     private func hasMediaType(_ request: HTTPRequest, _ expected: String) -> Bool {
         guard let value = request.fields["Content-Type"] else { return false }
-        let type = value.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }
-        return equalsIgnoringCase(type, expected)
+        // The type stands before the first semicolon; blanks may stand between (RFC 9110 §5.6.6).
+        var type = value.utf8.prefix { $0 != UInt8(ascii: ";") }
+        while type.last == UInt8(ascii: " ") || type.last == UInt8(ascii: "\t") { type.removeLast() }
+        return equalsIgnoringCase(type, expected.utf8)
     }
 }
 

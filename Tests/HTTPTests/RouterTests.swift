@@ -32,7 +32,10 @@ import Time
 
     @Test(
         "another media type is 415",
-        arguments: [nil, "", "text/json", "application/jsonp", "application/x-www-form-urlencoded", "application"])
+        arguments: [
+            nil, "", "text/json", "application/jsonp", "application/x-www-form-urlencoded", "application",
+            "application/json x", "application /json",
+        ])
     func otherMediaType(type: String?) async {
         #expect(await answer(.post, "/alexa/custom", type: type).status == 415)
     }
