@@ -224,8 +224,9 @@ import Time
     func callerLeft() async throws {
         let gate = Gate()
         let harness = try SmartHomeHarness(
-            servers: .init(lwa: { _, _ in
+            servers: .init(lwa: { _, _ throws(HTTPClientError) in
                 await gate.pass()
+                if Task.isCancelled { throw .cancelled }
                 return .json(SmartHomeHarness.tokens)
             }))
         let directive = SmartHomeHarness.acceptGrant(token: try harness.token())

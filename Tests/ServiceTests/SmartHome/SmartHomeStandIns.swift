@@ -2,7 +2,7 @@ import Alexa
 import Concurrency
 import Time
 
-/// Holds whoever passes until it is opened, and tells when somebody has arrived.
+/// Holds whoever passes until it is opened or one of them is cancelled, and tells when somebody has arrived.
 final class Gate: Sendable {
     private struct State {
         var isOpen = false
@@ -14,6 +14,14 @@ final class Gate: Sendable {
     private let state = Locked(State())
 
     func pass() async {
+        await withTaskCancellationHandler {
+            await held()
+        } onCancel: {
+            open()
+        }
+    }
+
+    private func held() async {
         await withCheckedContinuation { continuation in
             let (watching, isOpen) = state.withLock { state in
                 defer { state.watching = [] }
