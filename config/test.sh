@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Everything that must hold before a change lands: format, build, tests, linkage, samples against a live service.
+# Everything that must hold before a change lands: format, build, tests, documentation, linkage, live samples.
 # With --thorough, all tests run once more under the thread and the address sanitizer.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -21,6 +21,9 @@ swift format lint --strict --parallel --recursive Sources Tests Package.swift
 step "Build and tests"
 swift build --build-tests
 swift test --skip-build --disable-xctest
+
+step "Documentation"
+bash config/documentation.sh
 
 # A crash under the thread sanitizer can hang in the backtracer, hence both settings.
 thread_sanitizer() {

@@ -68,7 +68,7 @@ public final class EmbeddedProvider: Sendable {
 
     /// An access token of this provider.
     ///
-    /// - Throws: ``SigningKeyError`` where no key signs, `CryptoError` where signing fails.
+    /// - Throws: `SigningKeyError` where no key signs, `CryptoError` where signing fails.
     public func accessToken(_ claims: AccessTokenMinter.Claims, lifetimeSeconds: Int64) throws -> Secret {
         let minter = AccessTokenMinter(issuer: issuer, audience: audience, key: try keys.current())
         return try minter.token(claims, lifetimeSeconds: lifetimeSeconds, now: clock())

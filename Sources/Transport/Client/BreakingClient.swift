@@ -49,7 +49,7 @@ public final class BreakingClient: HTTPClient {
 
     /// The answer of the server, unless it is held back.
     ///
-    /// - Throws: ``HTTPClientError``, also ``HTTPClientError/circuitOpen``.
+    /// - Throws: `HTTPClientError`, also `HTTPClientError.circuitOpen`.
     public func send(
         _ request: OutgoingRequest, by deadline: Deadline
     ) async throws(HTTPClientError) -> HTTPResponse {

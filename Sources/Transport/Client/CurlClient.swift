@@ -28,7 +28,7 @@ public final class CurlClient: HTTPClient {
 
     /// The answer of the server, whatever its status.
     ///
-    /// - Throws: ``HTTPClientError``; ``HTTPClientError/unreachable(_:)`` only where no byte of the request was sent.
+    /// - Throws: `HTTPClientError`; `HTTPClientError.unreachable` only where no byte of the request was sent.
     public func send(
         _ request: OutgoingRequest, by deadline: Deadline
     ) async throws(HTTPClientError) -> HTTPResponse {

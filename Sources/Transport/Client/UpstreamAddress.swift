@@ -21,7 +21,7 @@ public struct UpstreamAddress: Sendable, Hashable {
         return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
     }
 
-    /// - Throws: ``HTTPClientError/address`` for an address that must not be used.
+    /// - Throws: `HTTPClientError.address` for an address that must not be used.
     public init(_ url: String) throws(HTTPClientError) {
         guard url.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "\\") }) else { throw .address }
         let rest: Substring
