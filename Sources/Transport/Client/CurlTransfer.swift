@@ -108,7 +108,8 @@ final class CurlCall: @unchecked Sendable {
         sentBodyBytes = 0
         reader = AnswerReader(headerLimitBytes: headerLimitBytes, bodyLimitBytes: request.answerLimitBytes)
         unsafe easy_set_text(easy, CURLOPT_URL, request.url)
-        unsafe easy_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, wholeMilliseconds(min(connectTimeout, remaining)))
+        // Not cut to the deadline, which has a timer of its own: what ends a call then is one or the other.
+        unsafe easy_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, wholeMilliseconds(connectTimeout))
         let isBodiless = request.body == nil
         if isBodiless {
             unsafe easy_set_long(easy, CURLOPT_HTTPGET, 1)
