@@ -30,6 +30,15 @@ private enum StuckLookups {
     static let arrivals = ends()
     static let releases = ends()
 
+    /// Whether another one has begun, or begins within ten seconds.
+    static func hasBegun() async throws -> Bool {
+        try await onThread {
+            var arrival = pollfd(fd: arrivals.0, events: Int16(POLLIN), revents: 0)
+            var byte: UInt8 = 0
+            return unsafe poll(&arrival, 1, 10_000) == 1 && read(arrivals.0, &byte, 1) == 1
+        }
+    }
+
     private static func ends() -> (CInt, CInt) {
         var ends: [CInt] = [0, 0]
         precondition(unsafe pipe(&ends) == 0)
@@ -39,31 +48,33 @@ private enum StuckLookups {
 
 @Suite("Look-ups that hang", .timeLimit(.minutes(1)))
 struct ClientLookupTests {
-    @Test("a stuck look-up holds neither its own call beyond the deadline, nor another call, nor the shutdown")
-    func stuck() async throws {
-        var configuration = ClientConfiguration()
-        configuration.connectTimeout = .seconds(20)
-        try await withClient(configuration, serve: ClientCallTests.echo) { client, server, _ in
-            var byte: UInt8 = 0
-            let request = OutgoingRequest(url: "https://stuck.example/")
-            let first = await client.failure(request, by: .soon(.seconds(1)))
-            #expect(first == .timedOut)
-            // Reading this byte proves that the look-up began, and so was cut and not merely late.
-            #expect(unsafe read(StuckLookups.arrivals.0, &byte, 1) == 1)
-            let cancelled = Task { await client.failure(request) }
-            #expect(unsafe read(StuckLookups.arrivals.0, &byte, 1) == 1)
-            for _ in 0..<5 {
-                let response = try await client.send(OutgoingRequest(url: server.url()), by: .soon())
-                #expect(response.status == 200)
+    // The thread sanitizer stands before getaddrinfo itself, so the stand-in is not asked there.
+    #if !THREAD_SANITIZER
+        @Test("a stuck look-up holds neither its own call beyond the deadline, nor another call, nor the shutdown")
+        func stuck() async throws {
+            var configuration = ClientConfiguration()
+            configuration.connectTimeout = .seconds(20)
+            try await withClient(configuration, serve: ClientCallTests.echo) { client, server, _ in
+                let request = OutgoingRequest(url: "https://stuck.example/")
+                let first = await client.failure(request, by: .soon(.seconds(1)))
+                #expect(first == .timedOut)
+                // The look-up began, and so was cut and not merely late.
+                #expect(try await StuckLookups.hasBegun())
+                let cancelled = Task { await client.failure(request) }
+                #expect(try await StuckLookups.hasBegun())
+                for _ in 0..<5 {
+                    let response = try await client.send(OutgoingRequest(url: server.url()), by: .soon())
+                    #expect(response.status == 200)
+                }
+                cancelled.cancel()
+                #expect(await cancelled.value == .cancelled)
+                let left = Task { await client.failure(request) }
+                #expect(try await StuckLookups.hasBegun())
+                await client.shutdown()
+                #expect(await left.value?.outcome == "unreachable")
             }
-            cancelled.cancel()
-            #expect(await cancelled.value == .cancelled)
-            let left = Task { await client.failure(request) }
-            #expect(unsafe read(StuckLookups.arrivals.0, &byte, 1) == 1)
-            await client.shutdown()
-            #expect(await left.value?.outcome == "unreachable")
+            // Only now do the look-ups end.
+            unsafe write(StuckLookups.releases.1, [0, 0, 0], 3)
         }
-        // Only now do the look-ups end.
-        unsafe write(StuckLookups.releases.1, [0, 0, 0], 3)
-    }
+    #endif
 }
