@@ -43,10 +43,8 @@ func onThread<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result)
     try await withCheckedThrowingContinuation { (done: CheckedContinuation<Result, any Error>) in
         let work = unsafe Unmanaged.passRetained(Work { done.resume(with: Swift.Result(catching: body)) })
         var thread = pthread_t()
-        var attributes = pthread_attr_t()
-        unsafe pthread_attr_init(&attributes)
-        unsafe pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-        let made = unsafe pthread_create(&thread, &attributes, runWork, work.toOpaque())
+        let made = unsafe pthread_create(&thread, nil, runWork, work.toOpaque())
+        pthread_detach(thread)
         precondition(made == 0, "no thread")
     }
 }

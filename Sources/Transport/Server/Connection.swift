@@ -39,9 +39,7 @@ final class Connection: @unchecked Sendable {
     private let decoder: RequestDecoder
     private let peerAddress: String
     private(set) var phase = Phase.idle
-    /// Read ahead of the request that is being answered; taken from `backlogStart` on.
-    private var backlog: [UInt8] = []
-    private var backlogStart = 0
+    private var backlog = Backlog()
     private var isReading = true
     private var isConsuming = false
     private var hasPeerLeft = false
@@ -93,7 +91,7 @@ final class Connection: @unchecked Sendable {
         timer?.stop()
         timer = nil
         wire.close()
-        backlog = []
+        backlog = Backlog()
         if case .answering(let exchange) = last {
             exchange.task?.cancel()
             shard.requestsRunning.add(-1)
@@ -156,8 +154,8 @@ final class Connection: @unchecked Sendable {
     private var isAnswering: Bool { if case .answering = phase { true } else { false } }
 
     private func keep(_ bytes: Span<UInt8>) {
-        unsafe bytes.withUnsafeBufferPointer { unsafe backlog.append(contentsOf: $0) }
-        if backlog.count - backlogStart > limits.pipelineBytes { setReading(false) }
+        backlog.append(bytes)
+        if backlog.count > limits.pipelineBytes { setReading(false) }
     }
 
     private func setReading(_ reads: Bool) {
@@ -178,22 +176,20 @@ final class Connection: @unchecked Sendable {
     private func consumeBacklog() {
         guard canGoOn, !isConsuming else { return }
         if !backlog.isEmpty {
-            let bytes = backlog
-            let start = backlogStart
-            backlog = []
-            backlogStart = 0
+            // Nothing is added meanwhile; closing or refusing throws the rest away.
+            var pending = backlog
+            backlog = Backlog()
             isConsuming = true
-            let taken = start + takeRequests(bytes.span.extracting(start..<bytes.count))
+            pending.take { takeRequests($0) }
             isConsuming = false
-            if taken < bytes.count, !isEnding {
-                backlog = bytes
-                backlogStart = taken
+            if !pending.isEmpty, !isEnding {
+                backlog = pending
                 if canGoOn { shard.loop.execute { self.consumeBacklog() } }
             }
         }
         guard canGoOn else { return }
         if hasPeerLeft, backlog.isEmpty { return endQuietly() }
-        if backlog.count - backlogStart <= limits.pipelineBytes { setReading(true) }
+        if backlog.count <= limits.pipelineBytes { setReading(true) }
     }
 
     private var canGoOn: Bool {
@@ -319,7 +315,7 @@ final class Connection: @unchecked Sendable {
     private func linger() {
         if hasPeerLeft { return close() }
         phase = .lingering
-        backlog = []
+        backlog = Backlog()
         wire.finish()
         setReading(true)
         setLimit(limits.lingerTime)
