@@ -11,7 +11,7 @@ let issuerName = "https://id.example.com"
 let audienceName = "skill-api"
 let keySetURL = "https://id.example.com/jwks"
 let introspectionURL = "https://id.example.com/introspect"
-let soon = Deadline(at: .now.advanced(by: .seconds(60)))
+let soon = Deadline(at: .now.advanced(by: .seconds(3600)))
 
 /// A clock that the test moves.
 final class TestClock: Sendable {

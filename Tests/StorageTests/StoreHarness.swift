@@ -52,7 +52,7 @@ func withFolder<Value>(_ body: (String) async throws -> Value) async throws -> V
 }
 
 /// A deadline that no test reaches.
-var soon: Deadline { .after(.seconds(30), from: .now) }
+var soon: Deadline { .after(.seconds(600), from: .now) }
 
 func credentials(_ name: String) -> AmazonCredentials {
     AmazonCredentials(
