@@ -231,6 +231,33 @@ import Time
     }
 
     @Test(
+        "where the resource server refuses the token, an optional account counts as not linked",
+        arguments: [
+            .json("{}", status: 401), .json(#"{"error":"EXPIRED_AUTHORIZATION_CREDENTIAL"}"#, status: 403),
+            .json(#"{"error":"INVALID_AUTHORIZATION_CREDENTIAL"}"#, status: 403),
+        ] as [HTTPResponse])
+    func optionalAccountRefused(refusal: HTTPResponse) async throws {
+        let intents = """
+            { requests: {
+                Mine: { account: "optional", resources: { me: "/me" }, say: { en: "Hello, {me.name}." },
+                        cases: [{ when: { "principal.subject": null }, say: { en: "Hello, stranger." } }] },
+                Needy: { account: "optional", resources: { me: "/me" }, say: { en: "Hello, {me.name}." } },
+                Strict: { account: "required", resources: { me: "/me" }, say: { en: "Hello, {me.name}." },
+                        cases: [{ when: { "principal.subject": null }, say: { en: "Hello, stranger." } }] } } }
+            """
+        let harness = try SkillHarness(intents: intents, provider: .init(resource: { _, _ in refusal }))
+        let token = try harness.token()
+        let answer = try await harness.answer(intent: "Mine", token: token)
+        #expect(answer.speech == "Hello, stranger.")
+        #expect(answer.cardType == nil)
+        #expect(Self.asksToLink(try await harness.answer(intent: "Needy", token: token)))
+        #expect(Self.asksToLink(try await harness.answer(intent: "Strict", token: token)))
+        // Any other failure says nothing of the account.
+        harness.provider.withLock { $0.resource = { _, _ in .json("{}", status: 403) } }
+        #expect(try await harness.answer(intent: "Mine", token: token).speech?.hasPrefix("Sorry") == true)
+    }
+
+    @Test(
         "a provider out of reach is apologized for, and never asked to link against", arguments: ["Secret", "Greedy"])
     func providerUnreachable(intent: String) async throws {
         let harness = try SkillHarness(intents: Self.intents)

@@ -128,8 +128,7 @@ public final class CustomSkillEndpoint: Sendable {
         case .permissions(let scopes):
             return builtIn.closing(.permissionNeeded, locale, card: .askForPermissionsConsent(scopes))
         // The provider's own server refuses the token, so only linking again helps.
-        case .resource(.tokenRefused): return builtIn.closing(.tokenExpired, locale, card: .linkAccount)
-        case .resource(.declared(let type)) where MountedSkill.tokenErrors.contains(type):
+        case .resource where failure.refusedToken != nil:
             return builtIn.closing(.tokenExpired, locale, card: .linkAccount)
         case .slotMissing: return keepingAttributes(builtIn.help(locale), envelope)
         case .resource, .valueMissing, .handler, .answer: return builtIn.closing(.apology, locale)
@@ -161,16 +160,17 @@ public final class CustomSkillEndpoint: Sendable {
             let response = skill.builtIn.answer(to: envelope.request, locale: envelope.locale)
             return keepingAttributes(response, envelope)
         case .rule(let rule):
-            let call = SkillCall(
-                envelope: envelope, principal: principal, deadline: deadline, resources: resources)
+            let response: SkillResponse
             do throws(SkillFailure) {
-                let response = try await rule.answer(
-                    to: call, defaultLocale: skill.builtIn.defaultLocale, tokenRejection: rejection)
-                return keepingAttributes(response, envelope)
+                response = try await answer(of: rule, envelope, skill, principal, rejection, deadline)
             } catch {
                 forgetRefusedToken(error, principal)
-                throw error
+                guard rule.account == .optional, let refusal = error.refusedToken else { throw error }
+                // The account is as good as not linked, and the rule has an answer for that.
+                telemetry.tokenPassedOver(refusal)
+                response = try await answer(of: rule, envelope, skill, nil, refusal, deadline)
             }
+            return keepingAttributes(response, envelope)
         case .handler(let handler):
             return try await answer(of: handler, envelope, principal, deadline)
         }
@@ -183,6 +183,15 @@ public final class CustomSkillEndpoint: Sendable {
             for: envelope.accessToken, client: skill.providerClient, scopes: skill.scopes, by: deadline)
         if let userID = envelope.userID { events.saw(userID, as: principal.subject) }
         return principal
+    }
+
+    private func answer(
+        of rule: RequestRule, _ envelope: RequestEnvelope, _ skill: MountedSkill, _ principal: Principal?,
+        _ rejection: TokenRejection?, _ deadline: Deadline
+    ) async throws(SkillFailure) -> SkillResponse {
+        let call = SkillCall(envelope: envelope, principal: principal, deadline: deadline, resources: resources)
+        return try await rule.answer(
+            to: call, defaultLocale: skill.builtIn.defaultLocale, tokenRejection: rejection)
     }
 
     private func answer(
@@ -202,7 +211,7 @@ public final class CustomSkillEndpoint: Sendable {
 
     /// A token that the resource server refuses is not good any more, whatever was found before.
     private func forgetRefusedToken(_ failure: SkillFailure, _ principal: Principal?) {
-        guard case .resource(.tokenRefused) = failure, let principal else { return }
+        guard failure.refusedToken != nil, let principal else { return }
         validator.forget(token: principal.token)
     }
 

@@ -7,9 +7,6 @@ struct MountedSkill: Sendable {
     let builtIn: BuiltInAnswers
     private let apologies: [String: HTTPResponse]
 
-    /// Error types of Alexa's by which a resource server says that the token is not good.
-    static let tokenErrors: Set = ["EXPIRED_AUTHORIZATION_CREDENTIAL", "INVALID_AUTHORIZATION_CREDENTIAL"]
-
     /// The languages that Alexa speaks.
     private static let locales = [
         "ar-SA", "de-DE", "en-AU", "en-CA", "en-GB", "en-IN", "en-US", "es-ES", "es-MX", "es-US", "fr-CA", "fr-FR",

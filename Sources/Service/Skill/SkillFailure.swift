@@ -45,6 +45,17 @@ enum SkillFailure: Error, Sendable {
         }
     }
 
+    /// What the resource server holds against the token; nil where something else failed.
+    var refusedToken: TokenRejection? {
+        guard case .resource(let failure) = self else { return nil }
+        switch failure {
+        case .tokenRefused(let isExpired): return isExpired ? .expired : .revoked
+        case .declared("EXPIRED_AUTHORIZATION_CREDENTIAL"): return .expired
+        case .declared("INVALID_AUTHORIZATION_CREDENTIAL"): return .revoked
+        default: return nil
+        }
+    }
+
     /// Whether something of ours or of the provider's is broken, rather than a rule was kept.
     var isFault: Bool {
         switch self {
