@@ -91,6 +91,10 @@ import Time
         #expect(lateAnswer.response.status == 503)
         let event = SkillHarness.envelope(#""type":"AlexaSkillEvent.SkillEnabled""#, session: nil)
         _ = try await harness.respond(Array(event.utf8), lateAnswer: lateAnswer)
+        // Nor is an event acknowledged that may not have been taken.
+        #expect(lateAnswer.response.status == 503)
+        let player = SkillHarness.envelope(#""type":"AudioPlayer.PlaybackStarted""#, session: nil)
+        _ = try await harness.respond(Array(player.utf8), lateAnswer: lateAnswer)
         #expect(try JSONValue(parsing: lateAnswer.response.body) == .emptyAnswer)
     }
 
@@ -192,6 +196,12 @@ import Time
             let harness = try SkillHarness(handlers: [type: handler])
             let request = SkillHarness.envelope(#""type":"\#(type)""#, id: "e\(index)")
             let response = try await harness.respond(Array(request.utf8))
+            if type == "AlexaSkillEvent.SkillEnabled", index == 1 {
+                // Not acknowledged, so that it comes again.
+                #expect(response.status == 503)
+                #expect(response.body.isEmpty)
+                continue
+            }
             #expect(response.status == 200)
             #expect(response.fields["Content-Type"] == "application/json;charset=UTF-8")
             #expect(try JSONValue(parsing: response.body) == .emptyAnswer)
@@ -224,6 +234,27 @@ import Time
             #expect(try await harness.answer(event) == .emptyAnswer)
         }
         #expect(count.withLock { $0 } == 2)
+    }
+
+    @Test("a skill event whose handler fails is not acknowledged, and reaches the handler again")
+    func eventAgain() async throws {
+        let count = Locked(0)
+        let handler = ClosureHandler { _ in
+            let calls = count.withLock { count in
+                count += 1
+                return count
+            }
+            if calls < 3 { throw MarkerError() }
+            return .empty
+        }
+        let harness = try SkillHarness(handlers: ["AlexaSkillEvent.SkillEnabled": handler])
+        let event = Array(SkillHarness.envelope(#""type":"AlexaSkillEvent.SkillEnabled""#, session: nil).utf8)
+        for status in [503, 503, 200, 200] {
+            let response = try await harness.respond(event)
+            #expect(response.status == status)
+            #expect(response.body.isEmpty == (status == 503))
+        }
+        #expect(count.withLock { $0 } == 3)
     }
 
     @Test("each request is one line of the log, with its outcome")

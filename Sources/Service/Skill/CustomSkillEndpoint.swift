@@ -103,6 +103,10 @@ public final class CustomSkillEndpoint: Sendable {
             telemetry.answered(envelope, skill.skill, progress, end: now())
         } catch {
             telemetry.failed(error, envelope, skill.skill, progress, end: now())
+            if case .skillEvent = envelope.request, error.isWorthRepeating {
+                events.failed(envelope.header.requestID)
+                return .eventNotTaken
+            }
             return skill.answer(permitted == .full ? response(to: error, skill, envelope) : .empty)
         }
         return .skill(body)
@@ -257,6 +261,9 @@ public final class CustomSkillEndpoint: Sendable {
 }
 
 extension HTTPResponse {
+    /// What is said to an event that must come again: Alexa repeats what is not acknowledged by a 200.
+    static let eventNotTaken = HTTPResponse(status: 503)
+
     /// An answer to Alexa.
     static func skill(_ body: [UInt8]) -> HTTPResponse {
         HTTPResponse(status: 200, fields: ["Content-Type": "application/json;charset=UTF-8"], body: body)

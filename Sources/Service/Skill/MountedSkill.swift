@@ -26,7 +26,8 @@ struct MountedSkill: Sendable {
 
     /// What leaves if the time is up before the answer is there.
     func lateAnswer(to envelope: RequestEnvelope) -> HTTPResponse {
-        switch envelope.permittedAnswer {
+        if case .skillEvent = envelope.request { return .eventNotTaken }
+        return switch envelope.permittedAnswer {
         case .full:
             envelope.locale.flatMap { apologies[$0] } ?? Self.encoded(builtIn.closing(.apology, envelope.locale))
         case .limited(.canFulfillIntent):

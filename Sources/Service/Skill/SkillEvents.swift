@@ -35,6 +35,11 @@ final class SkillEvents: Sendable {
         }
     }
 
+    /// The event of that id did not reach its handler, or the handler failed: a copy of it is the first again.
+    func failed(_ requestID: String) {
+        seen.withLock { _ = $0.remove(requestID) }
+    }
+
     /// Does what an event asks for.
     func received(_ event: SkillEvent, in envelope: RequestEnvelope) {
         switch event.kind {

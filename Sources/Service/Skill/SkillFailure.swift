@@ -56,6 +56,13 @@ enum SkillFailure: Error, Sendable {
         }
     }
 
+    /// Whether what the request asked for may not have happened, and may when it comes again.
+    var isWorthRepeating: Bool {
+        // The handler has done its work; what it answered would be wrong again.
+        if case .answer = self { return false }
+        return isFault
+    }
+
     /// Whether something of ours or of the provider's is broken, rather than a rule was kept.
     var isFault: Bool {
         switch self {

@@ -6,7 +6,8 @@ public import Time
 /// Answers one kind of request in Swift, where the intents file does not say enough.
 ///
 /// A handler is registered by the name of an intent, or by the type of any other request, and comes before the intents
-/// file. It may throw: the user then hears an apology, and nothing of the error leaves. Whoever can read the traffic can
+/// file. It may throw: the user then hears an apology, and nothing of the error leaves; a skill event is not
+/// acknowledged then, so that Alexa delivers it again. Whoever can read the traffic can
 /// send a request again within Alexa's time window, so a handler that changes something must do it once for each
 /// ``SkillCall/requestID``.
 ///
