@@ -118,9 +118,11 @@ private func makeSmartHome(
     if configuration.forwarder.isRequired {
         // The configuration's judge demands the secret; without one nobody could prove anything, so nobody is answered.
         guard let secret = configuration.forwarder.secret else { return nil }
-        proof = .forwarder(ForwarderVerifier(secret: secret, clock: parts.clock))
+        proof = .forwarder(
+            ForwarderVerifier(
+                secret: secret, clock: parts.clock, maximumDepth: configuration.limits.jsonDepth))
     } else {
-        proof = .none
+        proof = .none(maximumDepth: configuration.limits.jsonDepth)
     }
     let amazon = LoginWithAmazon(
         http: parts.http, tokenURL: configuration.amazon.lwaTokenURL,
@@ -128,7 +130,8 @@ private func makeSmartHome(
     return SmartHomeEndpoint(
         skills: skills, proof: proof, validator: validator, loginWithAmazon: amazon, store: parts.store,
         clock: parts.clock, now: parts.monotonic,
-        log: parts.log, metrics: parts.metrics, drift: drift, traces: traces)
+        log: parts.log, metrics: parts.metrics, drift: drift, traces: traces,
+        responseLimitBytes: configuration.limits.smartHomeResponseBytes)
 }
 
 /// Whoever knows the users, as the rest of the service sees them.
@@ -140,7 +143,8 @@ private struct ProviderSide {
 
 private func makeProvider(_ configuration: Configuration, _ parts: ServiceParts) async throws -> ProviderSide {
     let provider = configuration.provider
-    let limits = ResourceClient.Limits(call: .seconds(configuration.limits.resourceSeconds))
+    let limits = ResourceClient.Limits(
+        call: .seconds(configuration.limits.resourceSeconds), answerDepth: configuration.limits.jsonDepth)
     let observe: @Sendable (TokenEvent) -> Void = { [log = parts.log] event in tell(event, log) }
     switch provider.kind {
     case .embedded(let embedded):
@@ -150,21 +154,17 @@ private func makeProvider(_ configuration: Configuration, _ parts: ServiceParts)
         try await keys.load()
         let made = EmbeddedProvider(
             issuer: configuration.publicURL, users: users, keys: keys, accountScopes: Set(provider.customScopes),
-            clock: parts.clock, monotonic: parts.monotonic, observe: observe)
+            clock: parts.clock, monotonic: parts.monotonic, keptTokenLimit: configuration.limits.keptTokens,
+            observe: observe)
         let resources = ResourceClient(
             baseURL: EmbeddedProvider.resourcesURL, http: made.client(otherwise: parts.http), limits: limits,
             now: parts.monotonic)
         return ProviderSide(embedded: made, validator: made.validator, resources: resources)
     case .external(let external):
         guard let baseURL = external.resourcesURL else { throw ServiceFault.noResources }
-        guard external.jwksURL != nil || external.introspection != nil else { throw ServiceFault.noTokenJudge }
-        var validation = TokenValidation(
-            issuer: external.issuer, audience: external.audience,
-            keys: external.jwksURL.map { .fetched(url: $0) } ?? .none,
-            introspection: external.introspection.map {
-                .init(url: $0.url, clientID: $0.clientID, clientSecret: $0.clientSecret)
-            }, strictType: external.strictType)
+        guard var validation = TokenValidation(external) else { throw ServiceFault.noTokenJudge }
         validation.keptTokenLimit = configuration.limits.keptTokens
+        validation.keptKeySetLimit = configuration.limits.keptKeySets
         let validator = TokenValidator(
             validation, http: parts.http, clock: parts.clock, monotonic: parts.monotonic, observe: observe)
         let resources = ResourceClient(
@@ -184,7 +184,9 @@ private func makeVerifier(
     let chains = CertificateChains(
         http: parts.http, anchors: anchors, clock: parts.clock,
         monotonic: parts.monotonic, limits: limits)
-    return RequestVerifier(skillIDs: Set(configuration.skills.map(\.id)), chains: chains, clock: parts.clock)
+    return RequestVerifier(
+        skillIDs: Set(configuration.skills.map(\.id)), chains: chains, clock: parts.clock,
+        maximumDepth: configuration.limits.jsonDepth)
 }
 
 private func trustAnchors(_ configuration: Configuration) throws(ServiceFault) -> TrustAnchors {

@@ -77,6 +77,20 @@ import Time
         #expect(failure == expected)
     }
 
+    @Test("an answer is nested as deep as the limit allows, and no deeper")
+    func depth() async throws {
+        let principal = try await principal()
+        let nested = String(repeating: "[", count: 20) + String(repeating: "]", count: 20)
+        for (depth, isTaken) in [(64, true), (24, true), (16, false)] {
+            let client = client(
+                RecordingHTTPClient(inTurn: [.success(.json(nested))]), limits: .init(answerDepth: depth))
+            let failure = await Self.failure { () async throws(ResourceFailure) in
+                try await client.resource("/me", for: principal, by: clock.deadline())
+            }
+            #expect((failure == nil) == isTaken)
+        }
+    }
+
     @Test("an error type of Alexa's in the body says more than the status")
     func declaredError() async throws {
         let body = #"{"error":"ENDPOINT_UNREACHABLE","message":"asleep"}"#

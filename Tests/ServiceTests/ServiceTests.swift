@@ -1,3 +1,4 @@
+import Alexa
 import Concurrency
 import Crypto
 import FoundationEssentials
@@ -193,6 +194,37 @@ import Time
             method: .post, target: "/alexa/smart-home", fields: ["Content-Type": "application/json"],
             body: Array("{}".utf8), deadline: running.clock.deadline())
         #expect(await running.service.router.respond(to: request).status == 401)
+    }
+
+    @Test("bodies are nested and directives answered as far as the limits of the configuration allow")
+    func limits() async throws {
+        for (depth, bytes) in [(64, 5_000_000), (16, 100)] {
+            let running = try await Self.start {
+                $0.limits.jsonDepth = depth
+                $0.limits.smartHomeResponseBytes = bytes
+            }
+            let nested = String(repeating: "[", count: 18) + String(repeating: "]", count: 18)
+            let body = SkillHarness.envelope(#""type":"LaunchRequest""#, context: #","Other":"# + nested)
+                .replacing(SkillHarness.skillID, with: running.configuration.skills[0].id)
+            #expect(try await running.respond(Array(body.utf8)).status == (depth == 64 ? 200 : 400))
+            let secret = try #require(running.configuration.forwarder.secret)
+            func directive(_ text: String) async -> HTTPResponse {
+                let body = Array(text.utf8)
+                let proof = ForwarderVerifier.headerValue(
+                    secret: secret, at: running.clock.now, target: "/alexa/smart-home", body: body)
+                return await running.service.router.respond(
+                    to: HTTPRequest(
+                        method: .post, target: "/alexa/smart-home",
+                        fields: ["Content-Type": "application/json", ForwarderVerifier.headerName: proof],
+                        body: body, deadline: running.clock.deadline()))
+            }
+            let deep = await directive(#"{"directive":{},"other":"# + nested + "}")
+            #expect(deep.status == (depth == 64 ? 200 : 400))
+            let discover = SmartHomeHarness.discover(token: try running.token(.linked).exposed)
+            let answer = try JSONValue(parsing: await directive(discover).body)
+            #expect(answer.errorType == (bytes == 100 ? "INTERNAL_ERROR" : nil))
+            #expect(answer.errorMessage == (bytes == 100 ? "response.tooLong" : nil))
+        }
     }
 
     @Test("a service that lacks a part is not made, and says which")

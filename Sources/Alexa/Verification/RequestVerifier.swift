@@ -24,15 +24,19 @@ public struct VerifiedRequest: Sendable {
     /// What proves it.
     public let proof: Proof
 
-    fileprivate init(body: [UInt8], proof: Proof) throws(RequestRejection) {
-        do { document = try JSONDocument(parsing: body) } catch { throw .bodyUnreadable(error.reason) }
+    fileprivate init(body: [UInt8], proof: Proof, maximumDepth: Int) throws(RequestRejection) {
+        do { document = try JSONDocument(parsing: body, maximumDepth: maximumDepth) } catch {
+            throw .bodyUnreadable(error.reason)
+        }
         self.body = body
         self.proof = proof
     }
 
     /// An event that AWS handed to the runtime.
-    package static func invoked(with body: [UInt8]) throws(RequestRejection) -> VerifiedRequest {
-        try VerifiedRequest(body: body, proof: .invocation)
+    package static func invoked(
+        with body: [UInt8], maximumDepth: Int = 64
+    ) throws(RequestRejection) -> VerifiedRequest {
+        try VerifiedRequest(body: body, proof: .invocation, maximumDepth: maximumDepth)
     }
 }
 
@@ -41,9 +45,13 @@ public final class RequestVerifier: Sendable {
     private let skillIDs: Set<String>
     private let chains: CertificateChains
     private let clock: WallClock
+    private let maximumDepth: Int
 
-    /// A verifier for the skills of those ids.
-    public init(skillIDs: Set<String>, chains: CertificateChains, clock: @escaping WallClock) {
+    /// A verifier for the skills of those ids; `maximumDepth` is how deep a body may be nested.
+    public init(
+        skillIDs: Set<String>, chains: CertificateChains, clock: @escaping WallClock, maximumDepth: Int = 64
+    ) {
+        self.maximumDepth = maximumDepth
         self.skillIDs = skillIDs
         self.chains = chains
         self.clock = clock
@@ -67,7 +75,7 @@ public final class RequestVerifier: Sendable {
             chain = try await chains.chain(for: url, by: request.deadline)
         }
         try RequestChecks.signature(signature, of: request.body, by: chain.publicKey)
-        let verified = try VerifiedRequest(body: request.body, proof: .signature)
+        let verified = try VerifiedRequest(body: request.body, proof: .signature, maximumDepth: maximumDepth)
         try RequestChecks.timestamp(of: verified.document.root, at: now)
         try RequestChecks.skill(of: verified.document.root, isOneOf: skillIDs)
         return verified
@@ -86,9 +94,11 @@ public struct ForwarderVerifier: Sendable {
 
     private let key: [UInt8]
     private let clock: WallClock
+    private let maximumDepth: Int
 
-    /// A verifier for the forwarder that holds `secret`.
-    public init(secret: Secret, clock: @escaping WallClock) {
+    /// A verifier for the forwarder that holds `secret`; `maximumDepth` is how deep a body may be nested.
+    public init(secret: Secret, clock: @escaping WallClock, maximumDepth: Int = 64) {
+        self.maximumDepth = maximumDepth
         key = Array(secret.exposed.utf8)
         self.clock = clock
     }
@@ -121,7 +131,7 @@ public struct ForwarderVerifier: Sendable {
         guard difference >= -Self.windowMilliseconds, difference <= Self.windowMilliseconds else {
             throw .forwarderStale(clockDifferenceMilliseconds: difference)
         }
-        return try VerifiedRequest(body: request.body, proof: .forwarder)
+        return try VerifiedRequest(body: request.body, proof: .forwarder, maximumDepth: maximumDepth)
     }
 
     private static func code(key: [UInt8], seconds: Substring, target: String, body: [UInt8]) -> [UInt8] {

@@ -2,7 +2,7 @@ import Concurrency
 public import HTTP
 public import Time
 
-/// The key sets of issuers as they were fetched last, for at most 16 addresses.
+/// The key sets of issuers as they were fetched last, for a bounded number of addresses.
 ///
 /// A set is fresh as long as its `Cache-Control` says, within a minute and an hour; then it is fetched again before
 /// it is used. Where that fails it goes on serving for a day after it was fetched. A token with an unknown key id
@@ -11,8 +11,6 @@ public import Time
 public final class KeySetCache: Sendable {
     /// The limits.
     public enum Limits {
-        /// How many addresses are held.
-        public static let addresses = 16
         /// How far apart provoked fetches of one address are.
         public static let provokedFetchSeconds: Int64 = 30
         /// How long a set serves after it was fetched where no newer one can be had.
@@ -54,15 +52,16 @@ public final class KeySetCache: Sendable {
     private let clock: WallClock
     private let monotonic: @Sendable () -> ContinuousClock.Instant
     private let observe: @Sendable (TokenEvent) -> Void
-    private let entries = Locked(BoundedCache<String, Entry>(capacity: Limits.addresses))
+    private let entries: Locked<BoundedCache<String, Entry>>
     private let flights = SingleFlight<String, JSONWebKeySet>()
 
-    /// An empty cache.
+    /// An empty cache that holds the sets of at most `capacity` addresses.
     public init(
-        http: any HTTPClient, clock: @escaping WallClock,
+        capacity: Int = 16, http: any HTTPClient, clock: @escaping WallClock,
         monotonic: @escaping @Sendable () -> ContinuousClock.Instant,
         observe: @escaping @Sendable (TokenEvent) -> Void = { _ in }
     ) {
+        entries = Locked(BoundedCache(capacity: max(1, capacity)))
         self.http = http
         self.clock = clock
         self.monotonic = monotonic

@@ -49,6 +49,8 @@ public struct TokenValidation: Sendable {
     public var leewaySeconds: Int64 = 60
     /// How many tokens are kept.
     public var keptTokenLimit = 100_000
+    /// Of how many addresses key sets are kept.
+    public var keptKeySetLimit = 16
     /// How long an active introspection answer is believed.
     public var activeSeconds: Int64 = 30
     /// How long an inactive introspection answer is believed.

@@ -33,7 +33,10 @@ public final class TokenValidator: Sendable {
         self.revokedGrants = revokedGrants
         self.isSubject = isSubject
         self.observe = observe
-        self.keySets = keySets ?? KeySetCache(http: http, clock: clock, monotonic: monotonic, observe: observe)
+        self.keySets =
+            keySets
+            ?? KeySetCache(
+                capacity: validation.keptKeySetLimit, http: http, clock: clock, monotonic: monotonic, observe: observe)
         introspector = validation.introspection.map {
             Introspector($0, http: http, monotonic: monotonic, observe: observe)
         }

@@ -37,13 +37,14 @@ public final class EmbeddedProvider: Sendable {
     public init(
         issuer: String, audience: String? = nil, users: Users, keys: SigningKeys, accountScopes: Set<String>,
         revokedGrants: RevokedGrants = RevokedGrants(), clock: @escaping WallClock,
-        monotonic: @escaping @Sendable () -> ContinuousClock.Instant,
+        monotonic: @escaping @Sendable () -> ContinuousClock.Instant, keptTokenLimit: Int = 100_000,
         observe: @escaping @Sendable (TokenEvent) -> Void = { _ in }
     ) {
         let audience = audience ?? issuer
         let jwks = Self.jwksRoute(keys)
         var validation = TokenValidation(issuer: issuer, audience: audience, keys: .fetched(url: Self.jwksURL))
         validation.strictType = true
+        validation.keptTokenLimit = keptTokenLimit
         let validator = TokenValidator(
             validation, http: RouterClient(origin: Self.origin, responder: Router([jwks])), clock: clock,
             monotonic: monotonic, revokedGrants: revokedGrants,

@@ -16,6 +16,8 @@ public final class ResourceClient: Sendable {
         public var call: Duration
         /// The most that an answer may hold.
         public var answerBytes: Int
+        /// How deep an answer may be nested.
+        public var answerDepth: Int
         /// How many answers are kept.
         public var keptAnswers: Int
         /// The largest answer that is kept.
@@ -23,11 +25,12 @@ public final class ResourceClient: Sendable {
 
         /// The limits of the design, unless said otherwise.
         public init(
-            call: Duration = .seconds(4), answerBytes: Int = 1 << 20, keptAnswers: Int = 1000,
-            keptAnswerBytes: Int = 16 << 10
+            call: Duration = .seconds(4), answerBytes: Int = 1 << 20, answerDepth: Int = 64,
+            keptAnswers: Int = 1000, keptAnswerBytes: Int = 16 << 10
         ) {
             self.call = call
             self.answerBytes = answerBytes
+            self.answerDepth = answerDepth
             self.keptAnswers = keptAnswers
             self.keptAnswerBytes = keptAnswerBytes
         }
@@ -162,7 +165,7 @@ public final class ResourceClient: Sendable {
         do {
             response = try await http.send(request, by: deadline.limited(to: limits.call, from: start))
         } catch { throw ResourceFailure(error) }
-        let document = try Self.document(response)
+        let document = try document(response)
         // Age counts from when the answer may have been made, which is not later than when we asked.
         if response.status == 200, response.body.count <= limits.keptAnswerBytes,
             let seconds = CachePermission.seconds(response.fields)
@@ -174,18 +177,20 @@ public final class ResourceClient: Sendable {
         return document
     }
 
-    private static func document(_ response: HTTPResponse) throws(ResourceFailure) -> JSONDocument {
+    private func document(_ response: HTTPResponse) throws(ResourceFailure) -> JSONDocument {
         let contentType = response.fields["Content-Type"] ?? ""
         let failure = ResourceFailure(status: response.status, challenge: response.fields["WWW-Authenticate"])
         guard isJSON(contentType: contentType), let charset = TextCharset(contentType: contentType) else {
             throw failure ?? .notJSON(isJSON(contentType: contentType) ? "unknown charset" : "another media type")
         }
         let document: JSONDocument
-        do { document = try JSONDocument(parsing: charset.utf8(response.body)) } catch {
+        do {
+            document = try JSONDocument(parsing: charset.utf8(response.body), maximumDepth: limits.answerDepth)
+        } catch {
             throw failure ?? .notJSON(error.reason)
         }
         guard let failure else { return document }
-        if let type = document.root.string("error"), isErrorType(type) { throw .declared(type) }
+        if let type = document.root.string("error"), Self.isErrorType(type) { throw .declared(type) }
         throw failure
     }
 

@@ -19,8 +19,8 @@ public final class SmartHomeEndpoint: Sendable {
     public enum Proof: Sendable {
         /// That the forwarder sent it.
         case forwarder(ForwarderVerifier)
-        /// Nothing, in development alone.
-        case none
+        /// Nothing, in development alone; the body may be nested that deep.
+        case none(maximumDepth: Int = 64)
     }
 
     private let skills: [SmartHomeSkill]
@@ -30,6 +30,7 @@ public final class SmartHomeEndpoint: Sendable {
     private let telemetry: SmartHomeTelemetry
     private let clock: WallClock
     private let now: @Sendable () -> ContinuousClock.Instant
+    private let responseLimitBytes: Int
 
     /// An endpoint for `skills`.
     ///
@@ -45,17 +46,19 @@ public final class SmartHomeEndpoint: Sendable {
     ///   - metrics: counts directives and refusals.
     ///   - drift: watches the forwarder's clock.
     ///   - traces: keeps the steps of refused and failed directives.
+    ///   - responseLimitBytes: how long an answer may be.
     public init(
         skills: [SmartHomeSkill], proof: Proof, validator: TokenValidator, loginWithAmazon: LoginWithAmazon,
         store: any GrantStore, clock: @escaping WallClock,
         now: @escaping @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }, log: Log, metrics: Metrics,
-        drift: ClockDrift, traces: TraceRecorder?
+        drift: ClockDrift, traces: TraceRecorder?, responseLimitBytes: Int = 5 * 1024 * 1024
     ) {
         self.skills = skills
         self.proof = proof
         self.validator = validator
         self.clock = clock
         self.now = now
+        self.responseLimitBytes = responseLimitBytes
         grants = GrantTaking(store: store, loginWithAmazon: loginWithAmazon, clock: clock, now: now, log: log)
         telemetry = SmartHomeTelemetry(log: log, metrics: metrics, drift: drift, traces: traces)
     }
@@ -79,9 +82,12 @@ public final class SmartHomeEndpoint: Sendable {
             progress.directive = directive.countedName
             progress.messageID = directive.header.messageID
             request.lateAnswer.response = lateAnswer(to: directive.echo)
-            let event = try await answer(to: directive, skill, region, request, &progress)
+            let body = try await answer(to: directive, skill, region, request, &progress).encoded()
+            guard body.count <= responseLimitBytes else {
+                throw .tooLong(bytes: body.count, limit: responseLimitBytes, directive.echo)
+            }
             telemetry.answered(progress, end: now())
-            return .skill(event.encoded())
+            return .skill(body)
         } catch {
             telemetry.failed(error, progress, end: now())
             return response(to: error)
@@ -103,6 +109,7 @@ public final class SmartHomeEndpoint: Sendable {
         case .unreadable(let rejection): return .skill(Event.errorResponse(to: rejection).encoded())
         case .unknown(let echo): return errorResponse(echo, .invalidDirective, failure)
         case .token(let rejection, let echo): return errorResponse(echo, type(of: rejection), failure)
+        case .tooLong(_, _, let echo): return errorResponse(echo, .internalError, failure)
         case .grant(_, let echo): return errorResponse(echo, .acceptGrantFailed, failure)
         }
     }
@@ -140,7 +147,7 @@ public final class SmartHomeEndpoint: Sendable {
         do throws(RequestRejection) {
             switch proof {
             case .forwarder(let verifier): return try verifier.verify(request)
-            case .none: return try VerifiedRequest.invoked(with: request.body)
+            case .none(let depth): return try VerifiedRequest.invoked(with: request.body, maximumDepth: depth)
             }
         } catch { throw .unproven(error) }
     }

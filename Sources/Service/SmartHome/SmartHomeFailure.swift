@@ -15,6 +15,8 @@ enum SmartHomeFailure: Error {
     case token(TokenRejection, DirectiveEcho)
     /// The grant was not taken, for the reason of that code.
     case grant(reasonCode: String, DirectiveEcho)
+    /// The answer is longer than Alexa takes.
+    case tooLong(bytes: Int, limit: Int, DirectiveEcho)
 
     enum QueryFault: String {
         case malformed = "smartHome.query"
@@ -40,6 +42,7 @@ enum SmartHomeFailure: Error {
         case .unknown: "directive.unknown"
         case .token(let rejection, _): rejection.reasonCode
         case .grant(let reasonCode, _): reasonCode
+        case .tooLong: "response.tooLong"
         }
     }
 
@@ -50,6 +53,7 @@ enum SmartHomeFailure: Error {
         case .query(let fault): fault.detail
         case .unreadable(let rejection): rejection.detail
         case .token(let rejection, _): rejection.detail
+        case .tooLong(let bytes, let limit, _): "\(bytes) bytes of \(limit)"
         case .unknown, .grant: nil
         }
     }
@@ -57,7 +61,7 @@ enum SmartHomeFailure: Error {
     /// Whether something of ours or behind us is broken, rather than the request.
     var isFault: Bool {
         switch self {
-        case .token(.providerUnreachable, _), .grant: true
+        case .token(.providerUnreachable, _), .grant, .tooLong: true
         case .unproven, .query, .unreadable, .unknown, .token: false
         }
     }

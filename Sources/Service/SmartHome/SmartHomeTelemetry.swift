@@ -54,6 +54,7 @@ struct SmartHomeTelemetry: Sendable {
             }
         case .query, .unreadable: metrics.counter(.rejections, reason).add()
         case .token: metrics.counter(.tokenRejections, reason).add()
+        case .tooLong: metrics.counter(.invalidAnswers, reason).add()
         case .unknown, .grant: break
         }
         count(progress)

@@ -81,7 +81,7 @@ final class SmartHomeHarness: Sendable {
         endpoint = SmartHomeEndpoint(
             skills: skills,
             proof: isProofRequired
-                ? .forwarder(ForwarderVerifier(secret: Self.forwarderSecret, clock: clock.wall)) : .none,
+                ? .forwarder(ForwarderVerifier(secret: Self.forwarderSecret, clock: clock.wall)) : .none(),
             validator: TokenValidator(validation, http: http, clock: clock.wall, monotonic: now),
             loginWithAmazon: LoginWithAmazon(http: http, tokenURL: Self.lwaURL, monotonic: now),
             store: self.grants, clock: clock.wall, now: now, log: log, metrics: metrics, drift: drift,
