@@ -97,7 +97,9 @@ public func makeService(_ configuration: Configuration, _ parts: ServiceParts) a
         storeIsWritable: { deadline in (try? await store.nextGrantSequence(by: deadline)) != nil })
     let smartHome = makeSmartHome(configuration, parts, provider.validator, drift, traces)
     let routes = [custom.route] + (smartHome.map { [$0.route] } ?? []) + (provider.embedded?.routes ?? [])
-    let refuse: @Sendable (Router.Refusal) -> HTTPResponse = { HTTPResponse(problemOf: $0) }
+    let refuse: @Sendable (Router.Refusal) -> HTTPResponse = { [log = parts.log] in
+        HTTPResponse(problemOf: $0, log: log)
+    }
     let isApart = configuration.listen.operations != nil
     return MadeService(
         router: Router(routes + (isApart ? [] : operations.routes), refuse: refuse),
@@ -155,7 +157,7 @@ private func makeProvider(_ configuration: Configuration, _ parts: ServiceParts)
         let made = EmbeddedProvider(
             issuer: configuration.publicURL, users: users, keys: keys, accountScopes: Set(provider.customScopes),
             clock: parts.clock, monotonic: parts.monotonic, keptTokenLimit: configuration.limits.keptTokens,
-            observe: observe)
+            log: parts.log, observe: observe)
         let resources = ResourceClient(
             baseURL: EmbeddedProvider.resourcesURL, http: made.client(otherwise: parts.http), limits: limits,
             now: parts.monotonic)

@@ -176,6 +176,25 @@ import Time
         #expect(running.service.router.timeLimit(for: .post, target: "/alexa/custom") == .seconds(7))
     }
 
+    @Test("every problem names the trace by which its log line is found")
+    func traceIDs() async throws {
+        let running = try await Self.start()
+        let post = HTTPRequest(
+            method: .post, target: "/alexa/smart-home", fields: ["Content-Type": "application/json"],
+            deadline: running.clock.deadline())
+        let problems = [
+            (await running.get("/nothing/here"), 404), (await running.get("/alexa/custom"), 405),
+            (await running.get("/metrics", peer: "203.0.113.9"), 404), (await running.get("/v1/me"), 401),
+            (await running.get("/v1/me?access_token=a"), 400), (await running.service.router.respond(to: post), 401),
+        ]
+        running.log.flush()
+        for (problem, status) in problems {
+            #expect(problem.status == status)
+            let id = try #require(try JSONValue(parsing: problem.body)["traceID"]?.string)
+            #expect(running.lines.lines.filter { $0.contains(id) }.count == 1)
+        }
+    }
+
     @Test("the operator's addresses move to their own listener where there is one")
     func operationsApart() async throws {
         let running = try await Self.start { $0.listen.operations = .init(host: "127.0.0.1", port: 9090) }

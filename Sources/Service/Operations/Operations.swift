@@ -11,6 +11,7 @@ public struct Operations: Sendable {
 
     private let metrics: Metrics
     private let clockDrift: ClockDrift
+    private let log: Log
     private let readiness: Readiness
 
     /// The operator's addresses.
@@ -18,7 +19,7 @@ public struct Operations: Sendable {
     /// - Parameters:
     ///   - metrics: What `/metrics` shows.
     ///   - clockDrift: Whose median `/healthz` shows.
-    ///   - log: Told when readiness changes.
+    ///   - log: Told when readiness changes, and who is refused.
     ///   - storeIsWritable: Writes to the store and says whether that went well by the deadline.
     public init(
         metrics: Metrics, clockDrift: ClockDrift, log: Log,
@@ -26,6 +27,7 @@ public struct Operations: Sendable {
     ) {
         self.metrics = metrics
         self.clockDrift = clockDrift
+        self.log = log
         readiness = Readiness(life: Self.readinessLife, log: log, storeIsWritable: storeIsWritable)
     }
 
@@ -40,7 +42,7 @@ public struct Operations: Sendable {
                     : HTTPResponse(json: ["status": "not ready"], status: 503)
             },
             Route(.get, "/metrics", timeLimit: .seconds(5)) { request, _ in
-                guard isLocal(request) else { return HTTPResponse(problemOf: .notFound) }
+                guard isLocal(request) else { return HTTPResponse(problemOf: .notFound, log: log) }
                 return HTTPResponse(
                     status: 200,
                     fields: [

@@ -4,40 +4,21 @@ public import Telemetry
 
 /// A fault in the form of RFC 9457, for callers that speak neither Alexa's nor OAuth's own formats.
 public struct Problem: Sendable, Hashable {
-    /// What the caller may do about it.
-    public enum Retry: String, Sendable, Hashable {
-        /// The same call will always fail.
-        case never
-        /// It may succeed after a while.
-        case later
-        /// It may succeed at once.
-        case now
-    }
-
     /// The status.
     public var status: Int
     /// The stable reason code, `smartHome.unknownSkill` for example.
     public var code: String
     /// What is wrong with this call, in words of this program.
     public var detail: String?
-    /// Names the trace, where one is kept.
-    public var traceID: TraceID?
-    /// What an app may show its user; absent where the user decided.
-    public var userMessage: String?
-    /// What the caller may do; on the linking routes.
-    public var retry: Retry?
+    /// What the log line, and the trace where one is kept, can be found by.
+    public var traceID: TraceID
 
     /// A fault.
-    public init(
-        status: Int, code: String, detail: String? = nil, traceID: TraceID? = nil, userMessage: String? = nil,
-        retry: Retry? = nil
-    ) {
+    public init(status: Int, code: String, detail: String? = nil, traceID: TraceID) {
         self.status = status
         self.code = code
         self.detail = detail
         self.traceID = traceID
-        self.userMessage = userMessage
-        self.retry = retry
     }
 
     /// The answer: `application/problem+json`, never cached.
@@ -45,12 +26,9 @@ public struct Problem: Sendable, Hashable {
         // The type says nothing beyond the status: `code` names the fault (RFC 9457 §4.2.1).
         var object: JSONObject = [
             "type": "about:blank", "title": .string(phrase(of: status)), "status": .integer(Int64(status)),
-            "code": .string(code),
+            "code": .string(code), "traceID": .string(traceID.text),
         ]
         object["detail"] = detail.map(JSONValue.string)
-        object["traceID"] = (traceID?.text).map(JSONValue.string)
-        object["userMessage"] = userMessage.map(JSONValue.string)
-        object["retry"] = (retry?.rawValue).map(JSONValue.string)
         return HTTPResponse(
             status: status, fields: ["Content-Type": "application/problem+json", "Cache-Control": "no-store"],
             body: JSONValue.object(object).encoded())
@@ -58,17 +36,24 @@ public struct Problem: Sendable, Hashable {
 }
 
 extension HTTPResponse {
-    /// The answer to a request that no route takes.
-    public init(problemOf refusal: Router.Refusal) {
+    /// The answer to a request that no route takes; the log line has the same trace id.
+    public init(problemOf refusal: Router.Refusal, log: Log) {
+        let status: Int
+        let code: String
+        var detail: String?
+        var allow: String?
         switch refusal {
-        case .notFound: self = Problem(status: 404, code: "http.notFound").response
-        case .methodNotAllowed(let allow):
-            self = Problem(status: 405, code: "http.methodNotAllowed", detail: "allowed: " + allow).response
-            fields["Allow"] = allow
+        case .notFound: (status, code) = (404, "http.notFound")
+        case .methodNotAllowed(let methods):
+            (status, code, detail, allow) = (405, "http.methodNotAllowed", "allowed: " + methods, methods)
         case .unsupportedMediaType(let expected):
-            self = Problem(status: 415, code: "http.unsupportedMediaType", detail: "expected: " + expected).response
-        case .malformedPath: self = Problem(status: 400, code: "http.malformedPath").response
+            (status, code, detail) = (415, "http.unsupportedMediaType", "expected: " + expected)
+        case .malformedPath: (status, code) = (400, "http.malformedPath")
         }
+        let traceID = TraceID.random()
+        log.info("no route takes a request", .traceID(traceID), .rejection(code))
+        self = Problem(status: status, code: code, detail: detail, traceID: traceID).response
+        fields["Allow"] = allow
     }
 
     /// An answer in JSON that must not be cached.

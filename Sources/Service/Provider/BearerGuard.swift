@@ -1,11 +1,13 @@
 import Crypto
 import HTTP
 import OAuth
+import Telemetry
 
 /// Lets requests through whose Bearer token is good, and words the refusal of the others (RFC 6750).
 struct BearerGuard: Sendable {
     let validator: TokenValidator
     let realm: String
+    let log: Log
 
     enum Outcome: Sendable {
         case principal(Principal)
@@ -43,7 +45,7 @@ struct BearerGuard: Sendable {
             return refusal(
                 403, code, "The access token does not reach that far", error: "insufficient_scope", scopes: scopes)
         case .providerUnreachable:
-            var response = Problem(status: 503, code: code, detail: "The token cannot be judged now").response
+            var response = problem(503, code, "The token cannot be judged now")
             response.fields["Retry-After"] = "5"
             return response
         }
@@ -56,9 +58,15 @@ struct BearerGuard: Sendable {
         var challenge = "Bearer realm=\(quoted(realm))"
         if let error { challenge += ", error=\(quoted(error)), error_description=\(quoted(detail))" }
         if !scopes.isEmpty { challenge += ", scope=\(quoted(scopes.sorted().joined(separator: " ")))" }
-        var response = Problem(status: status, code: code, detail: detail).response
+        var response = problem(status, code, detail)
         response.fields["WWW-Authenticate"] = challenge
         return response
+    }
+
+    private func problem(_ status: Int, _ code: String, _ detail: String) -> HTTPResponse {
+        let traceID = TraceID.random()
+        log.info("a request for a user's resource is refused", .traceID(traceID), .rejection(code))
+        return Problem(status: status, code: code, detail: detail, traceID: traceID).response
     }
 
     private func quoted(_ text: String) -> String {

@@ -2,6 +2,7 @@ public import Crypto
 public import HTTP
 import JSON
 public import OAuth
+public import Telemetry
 public import Time
 
 /// The provider that lives in this process: its signing keys, its users, and what its resource server says of them.
@@ -38,10 +39,11 @@ public final class EmbeddedProvider: Sendable {
         issuer: String, audience: String? = nil, users: Users, keys: SigningKeys, accountScopes: Set<String>,
         revokedGrants: RevokedGrants = RevokedGrants(), clock: @escaping WallClock,
         monotonic: @escaping @Sendable () -> ContinuousClock.Instant, keptTokenLimit: Int = 100_000,
+        log: Log = .silent,
         observe: @escaping @Sendable (TokenEvent) -> Void = { _ in }
     ) {
         let audience = audience ?? issuer
-        let jwks = Self.jwksRoute(keys)
+        let jwks = Self.jwksRoute(keys, log)
         var validation = TokenValidation(issuer: issuer, audience: audience, keys: .fetched(url: Self.jwksURL))
         validation.strictType = true
         validation.keptTokenLimit = keptTokenLimit
@@ -50,7 +52,7 @@ public final class EmbeddedProvider: Sendable {
             monotonic: monotonic, revokedGrants: revokedGrants,
             // A user who was removed or disabled has no good token, however long it would live.
             isSubject: { users[$0]?.isDisabled == false }, observe: observe)
-        let bearer = BearerGuard(validator: validator, realm: "skillgate")
+        let bearer = BearerGuard(validator: validator, realm: "skillgate", log: log)
         self.issuer = issuer
         self.audience = audience
         self.users = users
@@ -75,11 +77,15 @@ public final class EmbeddedProvider: Sendable {
         return try minter.token(claims, lifetimeSeconds: lifetimeSeconds, now: clock())
     }
 
-    private static func jwksRoute(_ keys: SigningKeys) -> Route {
+    private static func jwksRoute(_ keys: SigningKeys, _ log: Log) -> Route {
         Route(.get, "/oauth/jwks.json", timeLimit: timeLimit) { _, _ in
             let set = keys.published
             guard !set.keys.isEmpty else {
-                var response = Problem(status: 503, code: "provider.noKeys", detail: "No key is loaded").response
+                let traceID = TraceID.random()
+                log.error("the provider has no signing key", .traceID(traceID))
+                var response = Problem(
+                    status: 503, code: "provider.noKeys", detail: "No key is loaded", traceID: traceID
+                ).response
                 response.fields["Retry-After"] = "5"
                 return response
             }

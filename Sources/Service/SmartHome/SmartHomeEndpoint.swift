@@ -90,22 +90,23 @@ public final class SmartHomeEndpoint: Sendable {
             return .skill(body)
         } catch {
             telemetry.failed(error, progress, end: now())
-            return response(to: error)
+            return response(to: error, progress.trace.id)
         }
     }
 
     // MARK: - What is said where something fails
 
-    private func response(to failure: SmartHomeFailure) -> HTTPResponse {
+    private func response(to failure: SmartHomeFailure, _ traceID: TraceID) -> HTTPResponse {
         switch failure {
         case .unproven(.bodyUnreadable(let reason)):
-            return Problem(status: 400, code: failure.reasonCode, detail: reason).response
+            return Problem(status: 400, code: failure.reasonCode, detail: reason, traceID: traceID).response
         case .unproven:
             // Whoever cannot prove to be the forwarder learns no reason; the operator finds it in log and trace.
-            var response = Problem(status: 401, code: "forwarder.unproven").response
+            var response = Problem(status: 401, code: "forwarder.unproven", traceID: traceID).response
             response.fields["WWW-Authenticate"] = "Skillgate-Forwarder"
             return response
-        case .query(let fault): return Problem(status: 400, code: fault.rawValue, detail: fault.detail).response
+        case .query(let fault):
+            return Problem(status: 400, code: fault.rawValue, detail: fault.detail, traceID: traceID).response
         case .unreadable(let rejection): return .skill(Event.errorResponse(to: rejection).encoded())
         case .unknown(let echo): return errorResponse(echo, .invalidDirective, failure)
         case .token(let rejection, let echo): return errorResponse(echo, type(of: rejection), failure)
