@@ -34,5 +34,5 @@ outcome=0
 if $once; then exit "$outcome"; fi
 
 echo "The service goes on at $address until you press Ctrl-C. Try again with:"
-echo "  $skillgate replay samples/custom --sign --endpoint $address --user bob"
+echo "  $skillgate replay samples/custom --sign --endpoint $address --user alice"
 wait "$service"
