@@ -104,13 +104,14 @@ struct ReplayTarget: Sendable {
         return Placeholders(
             skillID: skill?.id ?? "", tokenState: state,
             token: { state throws(SampleError) in try tokens.token(state, skill) },
-            grantCode: { () throws(SampleError) in
-                guard let hosts else { throw SampleError(message: "{{grantCode}} needs --sign") }
-                guard let events = skill?.events else {
-                    throw SampleError(message: "{{grantCode}} needs a skill with events")
-                }
-                return hosts.tokens.issueCode(clientID: events.clientID)
-            })
+            grantCode: { () throws(SampleError) in try grantCode(of: skill, isSpent: false) },
+            spentGrantCode: { () throws(SampleError) in try grantCode(of: skill, isSpent: true) })
+    }
+
+    private func grantCode(of skill: Configuration.Skill?, isSpent: Bool) throws(SampleError) -> String {
+        guard let hosts else { throw SampleError(message: "{{grantCode}} needs --sign") }
+        guard let events = skill?.events else { throw SampleError(message: "{{grantCode}} needs a skill with events") }
+        return hosts.tokens.issueCode(clientID: events.clientID, isSpent: isSpent)
     }
 
     /// The request as its sender makes it: Alexa signs, a forwarder adds its code.

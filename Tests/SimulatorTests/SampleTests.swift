@@ -8,19 +8,22 @@ import Time
 @Suite("Samples") struct SampleTests {
     static let now = UnixTime(seconds: 1_900_000_000)
     static let placeholders = Placeholders(
-        skillID: "amzn1.ask.skill.X", token: { Secret("token-\($0.rawValue)") }, grantCode: { "code" })
+        skillID: "amzn1.ask.skill.X", token: { Secret("token-\($0.rawValue)") }, grantCode: { "code" },
+        spentGrantCode: { "spent" })
 
     @Test("every placeholder is replaced, and not a byte besides")
     func replaced() throws {
         let sample = try Sample(
             name: "s",
             template: """
-                { "a" : "{{token}}",  "b":"{{token:expired}}","c": "x{{skillID}}y", "d":"{{now}}", "e":"{{grantCode}}" }
+                { "a" : "{{token}}",  "b":"{{token:expired}}","c": "x{{skillID}}y", "d":"{{now}}", "e":"{{grantCode}}",
+                "f":"{{grantCode:spent}}" }
                 """, expected: nil)
         let body = try Self.placeholders.body(of: sample, now: Self.now)
         #expect(
             String(decoding: body, as: UTF8.self) == """
-                { "a" : "token-linked",  "b":"token-expired","c": "xamzn1.ask.skill.Xy", "d":"2030-03-17T17:46:40Z", "e":"code" }
+                { "a" : "token-linked",  "b":"token-expired","c": "xamzn1.ask.skill.Xy", "d":"2030-03-17T17:46:40Z", "e":"code",
+                "f":"spent" }
                 """)
     }
 
@@ -48,7 +51,9 @@ import Time
 
     @Test(
         "a placeholder that nobody knows is an error that names it",
-        arguments: ["{{nonsense}}", "{{token:broken}}", "{{token:unlinked}}", "{{Token}}", "{{}}", "{{now"])
+        arguments: [
+            "{{nonsense}}", "{{token:broken}}", "{{token:unlinked}}", "{{Token}}", "{{}}", "{{now", "{{grantCode:new}}",
+        ])
     func unknown(placeholder: String) throws {
         let sample = try Sample(name: "s", template: #"{"a":"\#(placeholder)"}"#, expected: nil)
         let error = #expect(throws: SampleError.self) { try Self.placeholders.body(of: sample, now: Self.now) }

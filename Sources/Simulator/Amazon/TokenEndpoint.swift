@@ -45,15 +45,18 @@ public final class TokenEndpoint: Sendable {
     ///   - clientID: the client that may exchange it.
     ///   - redirectURI: the redirect URI of the authorization request; nil for a code of AcceptGrant.
     ///   - challenge: the S256 challenge of the authorization request, where there was one.
+    ///   - isSpent: whether it was exchanged already.
     /// - Returns: the code.
-    public func issueCode(clientID: String, redirectURI: String? = nil, challenge: String? = nil) -> String {
+    public func issueCode(
+        clientID: String, redirectURI: String? = nil, challenge: String? = nil, isSpent: Bool = false
+    ) -> String {
         let code = "AN" + SecureRandom.token(bytes: 15)
         let endsAt = clock().adding(seconds: Self.codeSeconds)
         let now = clock()
         state.withLock { state in
             if state.codes.count >= Self.codeLimit { state.codes = state.codes.filter { now < $0.value.endsAt } }
             state.codes[code] = Code(
-                clientID: clientID, redirectURI: redirectURI, challenge: challenge, endsAt: endsAt)
+                clientID: clientID, redirectURI: redirectURI, challenge: challenge, endsAt: endsAt, isUsed: isSpent)
         }
         return code
     }

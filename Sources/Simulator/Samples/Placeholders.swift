@@ -22,6 +22,7 @@ public struct Placeholders: Sendable {
     private let tokenState: TokenState
     private let token: @Sendable (TokenState) throws(SampleError) -> Secret
     private let grantCode: @Sendable () throws(SampleError) -> String
+    private let spentGrantCode: @Sendable () throws(SampleError) -> String
 
     /// The values of placeholders.
     ///
@@ -30,15 +31,20 @@ public struct Placeholders: Sendable {
     ///   - tokenState: what `{{token}}` without a state means.
     ///   - token: a token of that state; it is not asked for ``TokenState/unlinked``.
     ///   - grantCode: a code that Login with Amazon takes once.
+    ///   - spentGrantCode: for `{{grantCode:spent}}`, a code that Login with Amazon took already.
     public init(
         skillID: String, tokenState: TokenState = .linked,
         token: @escaping @Sendable (TokenState) throws(SampleError) -> Secret,
-        grantCode: @escaping @Sendable () throws(SampleError) -> String
+        grantCode: @escaping @Sendable () throws(SampleError) -> String,
+        spentGrantCode: @escaping @Sendable () throws(SampleError) -> String = { () throws(SampleError) in
+            throw SampleError(message: "{{grantCode:spent}} has no value here")
+        }
     ) {
         self.skillID = skillID
         self.tokenState = tokenState
         self.token = token
         self.grantCode = grantCode
+        self.spentGrantCode = spentGrantCode
     }
 
     /// The body to send: the template with every placeholder replaced, and not a byte changed else.
@@ -64,6 +70,7 @@ public struct Placeholders: Sendable {
         case "uuid": return SecureRandom.uuid()
         case "skillID": return skillID
         case "grantCode": return try grantCode()
+        case "grantCode:spent": return try spentGrantCode()
         case "token": return try token(tokenState).exposed
         default:
             guard name.hasPrefix("token:"), let state = TokenState(rawValue: String(name.dropFirst("token:".count))),
