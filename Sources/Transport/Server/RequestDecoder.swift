@@ -138,7 +138,7 @@ package import HTTP
         rules = HeadRules()
         isHeadRead = false
         let (result, _) = maskedTarget.map { execute($0.span) } ?? execute(head)
-        if fault == nil, result != HPE_OK, result != HPE_PAUSED { fault = .malformed }
+        if fault == nil, result != HPE_OK, result != HPE_PAUSED { fault = parserFault(result) }
         return result == HPE_PAUSED
     }
 
@@ -151,6 +151,18 @@ package import HTTP
         // Chunks of one byte each take six; what goes beyond that and a head's worth is no honest sender.
         guard framingBytes <= limits.headBytes + 8 * request.body.count else { return fail(.malformed) }
         return (start + taken, result == HPE_PAUSED ? .request(takeRequest()) : .more)
+    }
+
+    /// What the parser has against a head that got past the scanner.
+    private func parserFault(_ result: llhttp_errno) -> RequestFault {
+        let flags = unsafe UInt32(parser.pointee.flags)
+        let (hasLength, hasCoding) = (flags & F_CONTENT_LENGTH.rawValue != 0, flags & F_TRANSFER_ENCODING.rawValue != 0)
+        switch result {
+        case HPE_INVALID_CONTENT_LENGTH, HPE_UNEXPECTED_CONTENT_LENGTH:
+            return hasCoding ? .ambiguousLength : .contentLength
+        case HPE_INVALID_TRANSFER_ENCODING: return hasLength ? .ambiguousLength : .transferEncoding
+        default: return .malformed
+        }
     }
 
     /// Lets the parser read; the number of bytes is how many it took before it stopped.
