@@ -34,8 +34,8 @@ if $thorough; then
     step "Thread sanitizer over all tests"
     thread_sanitizer
     step "Address sanitizer over all tests"
-    SWIFT_BACKTRACE=enable=no timeout 1800 \
-        swift test --scratch-path .build/address --sanitize address --disable-xctest
+    LSAN_OPTIONS="suppressions=$PWD/config/leak-suppressions.txt:print_suppressions=0" SWIFT_BACKTRACE=enable=no \
+        timeout 1800 swift test --scratch-path .build/address --sanitize address --disable-xctest
 else
     step "Thread sanitizer over store and transport"
     thread_sanitizer --filter 'TransportTests|StorageTests|ConcurrencyTests'
