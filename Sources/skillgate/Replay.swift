@@ -7,8 +7,8 @@ enum ReplayCommand: Command {
     static let summary = "sends recorded requests and compares the answers"
     static let explanation = """
         Sends samples (files, or all of a folder) with fresh tokens, times and ids in place of their placeholders, and
-        compares each answer with NAME.expected.json beside it. With --config it starts the service in this process and
-        signs as Alexa does. With --endpoint it sends to a service that runs; with --sign it plays Amazon's hosts besides,
+        compares each answer with NAME.expected.json beside it. It starts the service in this process and signs as Alexa
+        does. With --endpoint it sends to a service that runs; with --sign it plays Amazon's hosts besides,
         on the address that http.resolve of the configuration names, so that the service can fetch the certificates and
         exchange grant codes. Tokens are made with the signing key of the store that the configuration names. Exits with
         1 where an answer differs, with 2 for a missing path or a wrong option.
@@ -16,7 +16,7 @@ enum ReplayCommand: Command {
     static let operands: String? = "PATH…"
     static let options: [CommandOption] = [
         CommandOption(
-            "--config", value: "FILE", "the configuration; beside --endpoint config/development.json5 by default"),
+            "--config", value: "FILE", "the configuration; config/development.json5 by default"),
         CommandOption("--endpoint", value: "URL", "sends to the service at that address"),
         CommandOption("--sign", "with --endpoint: signs, and plays Amazon's hosts"),
         CommandOption(
@@ -34,11 +34,8 @@ enum ReplayCommand: Command {
 
     static func run(_ arguments: Arguments) async throws(UsageError) -> Int32 {
         guard !arguments.operands.isEmpty else { throw UsageError("a PATH is missing") }
-        guard arguments.has("--endpoint") || arguments.has("--config") else {
-            throw UsageError("--config FILE or --endpoint URL is missing")
-        }
         for name in ["--sign", "--authority"] where arguments.has(name) && !arguments.has("--endpoint") {
-            throw UsageError("\(name) goes with --endpoint; with --config alone every sample is signed")
+            throw UsageError("\(name) goes with --endpoint; in this process every sample is signed")
         }
         let states = TokenState.allCases.map(\.rawValue)
         let state = try arguments.choice("--token-state", of: states).flatMap(TokenState.init) ?? .linked

@@ -63,6 +63,14 @@ import Transport
         }
     }
 
+    @Test("without configuration and endpoint the development configuration is served in the same process")
+    func nothingNamed() async throws {
+        // Tests run in the package's folder, which holds that configuration.
+        let outcome = try await ProgramRun.run(["replay", Self.samples + "/custom/who-am-i-linked.json", "--json"])
+        #expect(outcome.code == 0)
+        #expect(try Self.lines(outcome).map { $0["ok"] } == [true])
+    }
+
     @Test("a service that runs is asked as Alexa asks: signed, certificates fetched over TLS, a grant code exchanged")
     func overSocket() async throws {
         try await withTemporaryFolder { folder in
