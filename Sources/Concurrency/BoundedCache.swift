@@ -1,61 +1,72 @@
 /// A dictionary that holds at most `capacity` values and forgets the least lately used one first.
 ///
-/// Not shared by itself: put it in a ``Locked``. Look-up, insertion and removal take constant time.
+/// Not shared by itself: put it in a ``Locked``. Look-up, insertion and removal take constant time. Inlinable, so that
+/// other modules use it made for their types: several look-ups are part of every request.
 public struct BoundedCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    private struct Entry: Sendable {
-        let key: Key
-        var value: Value
-        var newer: Int
-        var older: Int
+    @usableFromInline
+    struct Entry: Sendable {
+        @usableFromInline let key: Key
+        @usableFromInline var value: Value
+        @usableFromInline var newer: Int
+        @usableFromInline var older: Int
+
+        @inlinable init(key: Key, value: Value) {
+            self.key = key
+            self.value = value
+            newer = -1
+            older = -1
+        }
     }
 
     /// How many values it holds at most.
     public let capacity: Int
-    private var slots: [Key: Int] = [:]
-    private var entries: [Entry] = []
-    private var newest = -1
-    private var oldest = -1
+    @usableFromInline var slots: [Key: Int] = [:]
+    @usableFromInline var entries: [Entry] = []
+    @usableFromInline var newest = -1
+    @usableFromInline var oldest = -1
 
     /// An empty cache; `capacity` is at least 1.
+    @inlinable
     public init(capacity: Int) {
         precondition(capacity > 0, "a cache without room")
         self.capacity = capacity
     }
 
     /// How many values it holds.
-    public var count: Int { slots.count }
+    @inlinable public var count: Int { slots.count }
 
     /// The value of `key`, which counts as used now.
+    @inlinable
     public mutating func value(for key: Key) -> Value? {
         guard let slot = slots[key] else { return nil }
-        unlink(slot)
-        linkNewest(slot)
+        use(slot)
         return entries[slot].value
     }
 
     /// Stores `value`, in place of the least lately used one where the cache is full.
+    @inlinable
     public mutating func insert(_ value: Value, for key: Key) {
         if let slot = slots[key] {
             entries[slot].value = value
-            unlink(slot)
-            linkNewest(slot)
+            use(slot)
             return
         }
         let slot: Int
         if entries.count < capacity {
             slot = entries.count
-            entries.append(Entry(key: key, value: value, newer: -1, older: -1))
+            entries.append(Entry(key: key, value: value))
         } else {
             slot = oldest
             slots[entries[slot].key] = nil
             unlink(slot)
-            entries[slot] = Entry(key: key, value: value, newer: -1, older: -1)
+            entries[slot] = Entry(key: key, value: value)
         }
         slots[key] = slot
         linkNewest(slot)
     }
 
     /// Forgets the value of `key` and returns it.
+    @inlinable
     @discardableResult
     public mutating func remove(_ key: Key) -> Value? {
         guard let slot = slots.removeValue(forKey: key) else { return nil }
@@ -75,11 +86,20 @@ public struct BoundedCache<Key: Hashable & Sendable, Value: Sendable>: Sendable 
     }
 
     /// Forgets every value that `isStale` names.
+    @inlinable
     public mutating func removeAll(where isStale: (Key, Value) -> Bool) {
         for key in entries.filter({ isStale($0.key, $0.value) }).map(\.key) { remove(key) }
     }
 
-    private mutating func unlink(_ slot: Int) {
+    @inlinable
+    mutating func use(_ slot: Int) {
+        if slot == newest { return }
+        unlink(slot)
+        linkNewest(slot)
+    }
+
+    @inlinable
+    mutating func unlink(_ slot: Int) {
         let (newer, older) = (entries[slot].newer, entries[slot].older)
         if newer >= 0 { entries[newer].older = older } else if newest == slot { newest = older }
         if older >= 0 { entries[older].newer = newer } else if oldest == slot { oldest = newer }
@@ -87,11 +107,13 @@ public struct BoundedCache<Key: Hashable & Sendable, Value: Sendable>: Sendable 
         entries[slot].older = -1
     }
 
-    private mutating func linkNewest(_ slot: Int) {
+    @inlinable
+    mutating func linkNewest(_ slot: Int) {
         relink(slot, newer: -1, older: newest)
     }
 
-    private mutating func relink(_ slot: Int, newer: Int, older: Int) {
+    @inlinable
+    mutating func relink(_ slot: Int, newer: Int, older: Int) {
         entries[slot].newer = newer
         entries[slot].older = older
         if newer >= 0 { entries[newer].older = slot } else { newest = slot }

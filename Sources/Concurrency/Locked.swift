@@ -1,7 +1,7 @@
 #if THREAD_SANITIZER
     import Glibc
 #else
-    import Synchronization
+    public import Synchronization
 #endif
 
 /// A value that several threads share, each under the lock.
@@ -35,12 +35,14 @@
             return try body(&value)
         }
     #else
-        private let mutex: Mutex<Value>
+        // Inlinable, so that other modules use it made for their type: every request takes several locks.
+        @usableFromInline let mutex: Mutex<Value>
 
         /// Guards `value`.
-        public init(_ value: sending Value) { mutex = Mutex(value) }
+        @inlinable public init(_ value: sending Value) { mutex = Mutex(value) }
 
         /// Runs `body` with the value, alone.
+        @inlinable
         public func withLock<Result, Failure: Error>(
             _ body: (inout sending Value) throws(Failure) -> sending Result
         ) throws(Failure) -> sending Result {

@@ -39,7 +39,7 @@ public struct HTTPFields: Sendable, ExpressibleByDictionaryLiteral {
 
 /// Whether two texts are equal but for the case of ASCII letters.
 public func equalsIgnoringCase(_ left: String, _ right: String) -> Bool {
-    equalsIgnoringCase(left.utf8, right.utf8)
+    left.utf8.count == right.utf8.count && equalsIgnoringCase(left.utf8, right.utf8)
 }
 
 /// The same of bytes; a plain loop, since every look-up of a field comes through here.

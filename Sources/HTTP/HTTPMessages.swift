@@ -52,20 +52,26 @@ public struct HTTPRequest: Sendable {
     }
 
     /// The target up to its first `?`, percent-encoding untouched.
-    public var path: Substring { target.prefix { $0 != "?" } }
+    public var path: Substring { pathOfTarget(target) }
 
     /// The target after its first `?`, without it; nil where there is none.
     public var query: Substring? {
-        guard let mark = target.firstIndex(of: "?") else { return nil }
+        guard let mark = target.utf8.firstIndex(of: UInt8(ascii: "?")) else { return nil }
         return target[target.index(after: mark)...]
     }
+}
+
+/// The target up to its first `?`, found as a byte: every request comes through here.
+func pathOfTarget(_ target: String) -> Substring {
+    target[..<(target.utf8.firstIndex(of: UInt8(ascii: "?")) ?? target.endIndex)]
 }
 
 /// The answer that leaves if the deadline passes before the handler is done.
 ///
 /// A handler replaces it as it learns more: first nothing is known, later the locale of a verified request.
 public final class LateAnswer: Sendable {
-    private let answer = Locked<HTTPResponse>(HTTPResponse(status: 503, fields: ["Retry-After": "1"]))
+    private static let unavailable = HTTPResponse(status: 503, fields: ["Retry-After": "1"])
+    private let answer = Locked<HTTPResponse>(unavailable)
 
     /// An empty 503 until a handler says otherwise.
     public init() {}

@@ -75,27 +75,38 @@ public struct Router: HTTPResponder {
 
     /// The limit of the route that will answer.
     public func timeLimit(for method: HTTPMethod, target: String) -> Duration {
-        candidate(for: method, among: candidates(for: target.prefix { $0 != "?" }))?.route.timeLimit
-            ?? defaultTimeLimit
+        let path = pathOfTarget(target)
+        if let route = exactRoute(method, path) { return route.timeLimit }
+        return candidate(for: method, among: candidates(for: path))?.route.timeLimit ?? defaultTimeLimit
     }
 
     /// The answer of the route, or the refusal.
     public func respond(to request: HTTPRequest) async -> HTTPResponse {
+        if let route = exactRoute(request.method, request.path) { return await answer(of: route, to: request, [:]) }
         let candidates = candidates(for: request.path)
         guard !candidates.isEmpty else { return refuse(.notFound) }
         guard let found = candidate(for: request.method, among: candidates) else {
             let allowed = candidates.flatMap { $0.route.method == .get ? ["GET", "HEAD"] : [$0.route.method.rawValue] }
             return refuse(.methodNotAllowed(allow: allowed.joined(separator: ", ")))
         }
-        if let expected = found.route.mediaType, !hasMediaType(request, expected) {
-            return refuse(.unsupportedMediaType(expected: expected))
-        }
         var arguments: [String: String] = [:]
         for (name, segment) in found.arguments {
             guard let decoded = percentDecoded(segment) else { return refuse(.malformedPath) }
             arguments[String(name)] = decoded
         }
-        return await found.route.handler(request, arguments)
+        return await answer(of: found.route, to: request, arguments)
+    }
+
+    private func answer(of route: Route, to request: HTTPRequest, _ arguments: [String: String]) async -> HTTPResponse {
+        if let expected = route.mediaType, !hasMediaType(request, expected) {
+            return refuse(.unsupportedMediaType(expected: expected))
+        }
+        return await route.handler(request, arguments)
+    }
+
+    /// The route of that very method and path: what nearly every request asks for, found without a list of candidates.
+    private func exactRoute(_ method: HTTPMethod, _ path: Substring) -> Route? {
+        exact[String(path)]?.first { $0.method == method }
     }
 
     private typealias Candidate = (route: Route, arguments: [(Substring, Substring)])

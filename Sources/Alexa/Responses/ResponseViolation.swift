@@ -73,6 +73,7 @@ extension SkillResponse {
     }
 
     func checkPermission(_ permitted: PermittedAnswer) throws(ResponseViolation) {
+        if permitted == .full, canFulfillIntent == nil { return }
         let allowed = restricted(to: permitted)
         let members: [(name: String, isKept: Bool)] = [
             ("response.outputSpeech", outputSpeech == allowed.outputSpeech),
@@ -110,12 +111,12 @@ extension SkillResponse {
 }
 
 extension OutputSpeech {
-    fileprivate func check(_ path: String) throws(ResponseViolation) {
+    fileprivate func check(_ path: StaticString) throws(ResponseViolation) {
         switch content {
-        case .plainText(let text): try checkLength(text, path + ".text", limit: ResponseLimits.speech)
+        case .plainText(let text): try checkLength(text, "\(path).text", limit: ResponseLimits.speech)
         case .ssml(let ssml):
-            guard isWrapped(ssml) else { throw ResponseViolation(member: path + ".ssml", problem: .notWrapped) }
-            try checkLength(ssml, path + ".ssml", limit: ResponseLimits.speech)
+            guard isWrapped(ssml) else { throw ResponseViolation(member: "\(path).ssml", problem: .notWrapped) }
+            try checkLength(ssml, "\(path).ssml", limit: ResponseLimits.speech)
         }
     }
 }
@@ -138,11 +139,14 @@ extension Card {
     }
 }
 
-private func checkLength(_ text: String, _ path: String, limit: Int) throws(ResponseViolation) {
+/// Refuses a text over its limit; the member's path is put together only for one that is.
+private func checkLength(
+    _ text: String, _ path: @autoclosure () -> String, limit: Int
+) throws(ResponseViolation) {
     // No text has more units than bytes, so the usual one need not be counted.
     guard text.utf8.count > limit else { return }
     let count = text.utf16.count
-    guard count <= limit else { throw ResponseViolation(member: path, problem: .tooLong(count, limit: limit)) }
+    guard count <= limit else { throw ResponseViolation(member: path(), problem: .tooLong(count, limit: limit)) }
 }
 
 /// Whether `<speak>`, with or without attributes, is the outermost element.

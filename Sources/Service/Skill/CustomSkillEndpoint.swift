@@ -266,6 +266,8 @@ extension HTTPResponse {
 
     /// An answer to Alexa.
     static func skill(_ body: [UInt8]) -> HTTPResponse {
-        HTTPResponse(status: 200, fields: ["Content-Type": "application/json;charset=UTF-8"], body: body)
+        HTTPResponse(status: 200, fields: skillFields, body: body)
     }
+
+    private static let skillFields: HTTPFields = ["Content-Type": "application/json;charset=UTF-8"]
 }

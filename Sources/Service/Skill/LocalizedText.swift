@@ -41,7 +41,10 @@ public enum Locales {
     }
 
     static func firstValue<Value>(in values: [String: Value], for locale: String?, defaultLocale: String) -> Value? {
-        if let locale, let value = firstValue(in: values, along: chain(for: locale)) { return value }
+        if let locale {
+            // Most often the locale has a text of its own.
+            if let value = values[locale] ?? firstValue(in: values, along: chain(for: locale)) { return value }
+        }
         return firstValue(in: values, along: chain(for: defaultLocale))
     }
 

@@ -2,7 +2,9 @@ import Alexa
 import HTTP
 
 /// A skill with the answers that are made once and given often.
-struct MountedSkill: Sendable {
+///
+/// A class, since every request passes it along, and a copy of all its parts would cost more than it says.
+final class MountedSkill: Sendable {
     let skill: Skill
     let builtIn: BuiltInAnswers
     private let apologies: [String: HTTPResponse]

@@ -77,8 +77,12 @@ package struct HeadScanner {
             let byte = unsafe bytes[unchecked: index]
             switch place {
             case .requestLine, .fieldLine:
-                // Most bytes end here.
-                if byte >= 0x20 && byte != 0x7f || byte == 0x09 && place == .fieldLine { break }
+                // Most bytes end here, so the rest of the line is gone through at once.
+                if isVisible(byte) {
+                    repeat { index += 1 } while index < count && isVisible(unsafe bytes[unchecked: index])
+                    continue
+                }
+                if byte == 0x09 && place == .fieldLine { break }
                 guard byte == 0x0d else { return .refused(.controlCharacter) }
                 place = .lineLF
             case .lineLF:
@@ -110,3 +114,7 @@ package struct HeadScanner {
         return .more
     }
 }
+
+/// Whether a byte may stand anywhere in a head's lines: no control character.
+@inline(__always)
+private func isVisible(_ byte: UInt8) -> Bool { byte >= 0x20 && byte != 0x7f }
