@@ -11,16 +11,12 @@ struct ClientFailureTests {
 
     @Test("nobody listens: unreachable, so trying again is safe")
     func refused() async throws {
-        try await withClient(serve: Self.silent) { client, server, _ in
-            server.stop()
-            let closed = try RawServer(Self.silent)
-            let url = closed.url()
-            closed.stop()
-            // The listener is closed by its own thread; what still lands there is cut off.
-            var failure = await client.failure(OutgoingRequest(url: url))
-            while case .broken = failure { failure = await client.failure(OutgoingRequest(url: url)) }
-            #expect(failure?.outcome == "unreachable")
+        try await withClient(serve: Self.silent) { client, _, _ in
+            let port = try QuietPort()
+            let url = "http://127.0.0.1:\(port.number)/"
+            #expect(await client.failure(OutgoingRequest(url: url))?.outcome == "unreachable")
             #expect(await client.failure(OutgoingRequest(method: .post, url: url, body: [1]))?.outcome == "unreachable")
+            port.release()
         }
     }
 

@@ -1,11 +1,10 @@
 import Crypto
 import FoundationEssentials
 import Glibc
-import HTTP
 import JSON
 import Simulator
+import TestSupport
 import Testing
-import Transport
 
 @Suite("skillgate replay", .timeLimit(.minutes(2))) struct ReplayCommandTests {
     static let package = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -21,18 +20,15 @@ import Transport
         }
         let text = try String(contentsOfFile: package + "/config/development.json5", encoding: .utf8)
         try #require(text.contains(":9443"))
-        let changed = text.replacing(":9443", with: ":\(try await freePort())")
+        let changed = text.replacing(":9443", with: ":\(try freePort())")
         try Data(changed.utf8).write(to: URL(filePath: folder + "/config/development.json5"))
         return folder + "/config/development.json5"
     }
 
-    static func freePort() async throws -> Int {
-        let group = try EventLoopGroup(threads: 1)
-        let server = HTTPServer(group: group, configuration: ServerConfiguration(), responder: Router([]))
-        let port = try server.start()
-        await server.shutdown(grace: .zero)
-        group.shutdown()
-        return port
+    static func freePort() throws -> Int {
+        let port = try QuietPort()
+        defer { port.release() }
+        return port.number
     }
 
     static func lines(_ outcome: ProgramRun.Outcome) throws -> [JSONValue] {
@@ -152,10 +148,12 @@ import Transport
     func nobody() async throws {
         try await withTemporaryFolder { folder in
             let config = try await Self.development(in: folder)
+            let port = try QuietPort()
             let outcome = try await ProgramRun.run([
                 "replay", Self.samples + "/custom/launch-linked.json", "--config", config, "--endpoint",
-                "http://127.0.0.1:\(try await Self.freePort())",
+                "http://127.0.0.1:\(port.number)",
             ])
+            port.release()
             #expect(outcome.code == 1)
             #expect(outcome.output.contains("expected an answer, found no connection"))
         }
