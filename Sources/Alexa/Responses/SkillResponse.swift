@@ -186,8 +186,11 @@ public struct CanFulfillIntent: Hashable, Sendable {
 public enum SpeechText {
     /// Text made safe inside SSML: markup characters escaped, what XML 1.0 does not allow left out.
     public static func escapedForSSML(_ text: String) -> String {
+        // Most texts hold nothing of the kind; beyond ASCII there is more to look at than bytes.
+        let isPlain = text.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F && !"&<>\"'".utf8.contains($0) }
+        guard !isPlain else { return text }
         var escaped = ""
-        escaped.reserveCapacity(text.utf8.count)
+        escaped.reserveCapacity(text.utf8.count + 16)
         for scalar in text.unicodeScalars where isSpeakable(scalar) {
             switch scalar {
             case "&": escaped += "&amp;"

@@ -1,3 +1,5 @@
+import Alexa
+
 /// A text with places for values.
 ///
 /// For example `Your {ride.vehicle} comes in {ride.minutes} minutes.` A text that begins with `<speak>` is SSML, and values put into it are escaped as XML text; any other is plain.
@@ -40,7 +42,7 @@ struct TextTemplate: Sendable, Hashable {
             case .literal(let literal): text += literal
             case .value(let reference):
                 guard let value = value(reference) else { throw MissingValue(reference: reference) }
-                text += isSSML ? escapedForMarkup(value) : value
+                text += isSSML ? SpeechText.escapedForSSML(value) : value
             }
         }
         return text
@@ -97,26 +99,6 @@ struct TemplateFault: Error, Hashable, Sendable {
 /// A text asked for a value that is not there, or that cannot be spoken.
 struct MissingValue: Error, Hashable, Sendable {
     let reference: Reference
-}
-
-/// Escapes a value as XML text and attribute value; control characters, which XML has no way to write, are left out.
-func escapedForMarkup(_ value: String) -> String {
-    guard value.utf8.contains(where: { $0 < 32 || $0 == 127 || "&<>\"'".utf8.contains($0) }) else { return value }
-    var text = ""
-    text.reserveCapacity(value.utf8.count + 16)
-    for scalar in value.unicodeScalars {
-        switch scalar {
-        case "&": text += "&amp;"
-        case "<": text += "&lt;"
-        case ">": text += "&gt;"
-        case "\"": text += "&quot;"
-        case "'": text += "&apos;"
-        case "\t", "\n", "\r": text.unicodeScalars.append(scalar)
-        case _ where scalar.value < 32 || scalar.value == 127: break
-        default: text.unicodeScalars.append(scalar)
-        }
-    }
-    return text
 }
 
 /// Cuts a text of the file for a message.
