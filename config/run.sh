@@ -20,14 +20,16 @@ swift build -c release --product skillgate
 skillgate=$(swift build -c release --show-bin-path)/skillgate
 
 output=$(mktemp)
-"$skillgate" serve --config config/development.json5 --port "$port" >"$output" &
+mkdir -p -m 700 .skillgate
+log=.skillgate/service.log
+"$skillgate" serve --config config/development.json5 --port "$port" >"$output" 2>"$log" &
 service=$!
 trap 'kill "$service" 2>/dev/null && wait "$service"; rm -f "$output"' EXIT
 until address=$(sed -n 's/^listening on //p' "$output") && [ -n "$address" ]; do
-    kill -0 "$service" 2>/dev/null || { echo "The service did not start." >&2; exit 1; }
+    kill -0 "$service" 2>/dev/null || { cat "$log" >&2; echo "The service did not start." >&2; exit 1; }
     sleep 0.05
 done
-echo "The service listens on $address; Alexa's part is played by replay."
+echo "The service listens on $address; Alexa's part is played by replay. Its log: $log"
 
 outcome=0
 "$skillgate" replay samples --sign --endpoint "$address" --user alice || outcome=$?
