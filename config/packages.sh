@@ -38,6 +38,7 @@ need "HTTP client" libcurl4-openssl-dev
 need "JSON parser" libsimdjson-dev
 need "embedded store" libsqlite3-dev
 need "cryptography and certificates" libssl-dev
+need "tests: the forwarder to copy" python3
 install_missing
 
 command -v swift >/dev/null || {

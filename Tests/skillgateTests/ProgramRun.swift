@@ -3,7 +3,7 @@ import FoundationEssentials
 import Glibc
 import Testing
 
-/// The built program, run from outside.
+/// The built program, or another one, run from outside.
 final class ProgramRun: Sendable {
     /// What a run that ended left behind.
     struct Outcome: Sendable {
@@ -17,7 +17,7 @@ final class ProgramRun: Sendable {
     private let errorFile: String
 
     /// The folder of the built program: where this test's own program is.
-    private static let folder =
+    static let folder =
         (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")).map { path in
             String(path[..<(path.lastIndex(of: "/") ?? path.endIndex)])
         } ?? "."
@@ -26,7 +26,8 @@ final class ProgramRun: Sendable {
     ///
     /// With `terminal` its standard output is a terminal; otherwise a pipe.
     init(
-        _ arguments: [String], input: String = "", environment: [String: String] = [:], terminal: Bool = false
+        _ arguments: [String], of program: String = ProgramRun.folder + "/skillgate", input: String = "",
+        environment: [String: String] = [:], terminal: Bool = false
     ) throws {
         let inputFile = temporaryPath("input")
         errorFile = temporaryPath("error")
@@ -53,16 +54,15 @@ final class ProgramRun: Sendable {
         unsafe posix_spawn_file_actions_addopen(&actions, 2, errorFile, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
         var variables = ProcessInfo.processInfo.environment.merging(environment) { _, new in new }
         if environment["NO_COLOR"] == nil { variables["NO_COLOR"] = nil }
-        let path = Self.folder + "/skillgate"
-        var words = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
+        var words = unsafe ([program] + arguments).map { unsafe strdup($0) } + [nil]
         var settings = unsafe variables.map { unsafe strdup("\($0)=\($1)") } + [nil]
         defer { unsafe (words + settings).forEach { unsafe free($0) } }
         var process = pid_t()
-        let failure = unsafe posix_spawn(&process, path, &actions, nil, &words, &settings)
+        let failure = unsafe posix_spawn(&process, program, &actions, nil, &words, &settings)
         unsafe unlink(inputFile)
         if terminal { close(keptOpen) } else { unsafe unlink(outputPath) }
         _ = fcntl(output, F_SETFL, 0)
-        try #require(failure == 0, "\(path) does not start: error \(failure)")
+        try #require(failure == 0, "\(program) does not start: error \(failure)")
         self.process = process
     }
 
@@ -73,9 +73,10 @@ final class ProgramRun: Sendable {
 
     /// Runs the program to its end.
     static func run(
-        _ arguments: [String], input: String = "", environment: [String: String] = [:], terminal: Bool = false
+        _ arguments: [String], of program: String = ProgramRun.folder + "/skillgate", input: String = "",
+        environment: [String: String] = [:], terminal: Bool = false
     ) async throws -> Outcome {
-        try await ProgramRun(arguments, input: input, environment: environment, terminal: terminal).end()
+        try await ProgramRun(arguments, of: program, input: input, environment: environment, terminal: terminal).end()
     }
 
     /// The next line of standard output; empty at its end.
