@@ -28,4 +28,21 @@ enum CachePermission {
         let left = min(maximumAge, longestSeconds) - max(0, age)
         return left > 0 ? left : nil
     }
+
+    /// Whether an answer may be kept to be asked about by its tag (RFC 9111 §3): `no-cache` wishes just that.
+    static func allowsAsking(_ fields: HTTPFields) -> Bool {
+        let directives = fields.values("Cache-Control").joined(separator: ",").lowercased()
+        return !directives.contains("no-store") && !fields.values("Vary").contains { $0.contains("*") }
+    }
+
+    /// The answer's entity tag; nil where it has none of a sane form (RFC 9110 §8.8.3).
+    static func tag(_ fields: HTTPFields) -> String? {
+        guard let tag = fields["ETag"], tag.utf8.count <= 256, tag.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+        else { return nil }
+        let opaque = tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...]
+        guard opaque.utf8.count >= 2, opaque.hasPrefix("\""), opaque.hasSuffix("\""),
+            !opaque.dropFirst().dropLast().contains("\"")
+        else { return nil }
+        return tag
+    }
 }

@@ -5,10 +5,11 @@ public import JSON
 public import OAuth
 public import Time
 
-/// Fetches what the provider's server holds for a user.
+/// Fetches what the provider's server holds for a user, and hands it the user's commands.
 ///
 /// Every call carries the user's own token, ends within ``Limits`` and by the request's deadline, and takes JSON
-/// alone. An answer is kept, for its token only, as long as the provider's `Cache-Control` allows.
+/// alone. An answer is kept, for its token only, as long as the provider's `Cache-Control` allows; one that has an
+/// `ETag` is asked for again by it (RFC 9110 §13.1.2). A command is sent once, whatever becomes of it.
 public final class ResourceClient: Sendable {
     /// What a call may take.
     public struct Limits: Sendable {
@@ -20,38 +21,34 @@ public final class ResourceClient: Sendable {
         public var answerDepth: Int
         /// How many answers are kept.
         public var keptAnswers: Int
-        /// The largest answer that is kept.
+        /// The largest of them.
         public var keptAnswerBytes: Int
+        /// How many answers larger than that are kept.
+        public var keptLargeAnswers: Int
+        /// The largest answer that is kept at all.
+        public var keptLargeAnswerBytes: Int
 
         /// The limits of the design, unless said otherwise.
         public init(
             call: Duration = .seconds(4), answerBytes: Int = 1 << 20, answerDepth: Int = 64,
-            keptAnswers: Int = 1000, keptAnswerBytes: Int = 16 << 10
+            keptAnswers: Int = 1000, keptAnswerBytes: Int = 16 << 10, keptLargeAnswers: Int = 64,
+            keptLargeAnswerBytes: Int = 256 << 10
         ) {
             self.call = call
             self.answerBytes = answerBytes
             self.answerDepth = answerDepth
             self.keptAnswers = keptAnswers
             self.keptAnswerBytes = keptAnswerBytes
+            self.keptLargeAnswers = keptLargeAnswers
+            self.keptLargeAnswerBytes = keptLargeAnswerBytes
         }
-    }
-
-    private struct Key: Hashable {
-        let tokenHash: [UInt8]
-        let path: String
-    }
-
-    private struct Kept {
-        let subject: String
-        let document: JSONDocument
-        let until: ContinuousClock.Instant
     }
 
     private let baseURL: String
     private let http: any HTTPClient
     private let limits: Limits
     private let now: @Sendable () -> ContinuousClock.Instant
-    private let kept: Locked<BoundedCache<Key, Kept>>
+    private let kept: Locked<KeptAnswers>
 
     /// A client of the server at `baseURL`.
     ///
@@ -68,7 +65,7 @@ public final class ResourceClient: Sendable {
         self.http = http
         self.limits = limits
         self.now = now
-        kept = Locked(BoundedCache(capacity: limits.keptAnswers))
+        kept = Locked(KeptAnswers(limits))
     }
 
     /// The resource at `path` for the user that `principal` stands for.
@@ -82,7 +79,7 @@ public final class ResourceClient: Sendable {
     public func resource(
         _ path: String, for principal: Principal, by deadline: Deadline
     ) async throws(ResourceFailure) -> JSONDocument {
-        let key = Key(tokenHash: SHA256.digest(principal.token.exposed), path: path)
+        let key = KeptAnswers.Key(principal.token, path)
         if let document = keptDocument(key) { return document }
         return try await fetch(key, for: principal, by: deadline)
     }
@@ -98,11 +95,10 @@ public final class ResourceClient: Sendable {
     public func resources(
         _ paths: [(name: String, path: String)], for principal: Principal, by deadline: Deadline
     ) async throws(ResourceFailure) -> [String: JSONDocument] {
-        let tokenHash = SHA256.digest(principal.token.exposed)
         var found: [String: JSONDocument] = [:]
-        var missing: [(name: String, key: Key)] = []
+        var missing: [(name: String, key: KeptAnswers.Key)] = []
         for (name, path) in paths {
-            let key = Key(tokenHash: tokenHash, path: path)
+            let key = KeptAnswers.Key(principal.token, path)
             if let document = keptDocument(key) { found[name] = document } else { missing.append((name, key)) }
         }
         if missing.count == 1 {
@@ -137,44 +133,78 @@ public final class ResourceClient: Sendable {
         return try found.merging(outcome.get()) { kept, _ in kept }
     }
 
-    /// Forgets everything that is kept for a user: after unlinking, for example.
-    public func forget(subject: String) {
-        kept.withLock { $0.removeAll { _, answer in answer.subject == subject } }
+    /// Sends a command to `path` for the user that `principal` stands for: once, whatever becomes of it.
+    ///
+    /// - Parameters:
+    ///   - path: the path below the base address, percent-encoded, beginning with `/`.
+    ///   - body: the command, JSON.
+    ///   - fields: further header fields.
+    ///   - principal: whose token the call carries.
+    ///   - deadline: when the answer to the request must have left.
+    /// - Returns: the status, one of 200 to 299, and the answer's JSON.
+    /// - Throws: ``ResourceFailure`` where no such answer came in time; the command may have been carried out then.
+    public func command(
+        _ path: String, body: [UInt8], fields: HTTPFields = [:], for principal: Principal,
+        by deadline: Deadline
+    ) async throws(ResourceFailure) -> (status: Int, document: JSONDocument) {
+        var request = request(path, .post, for: principal)
+        request.fields.append("Content-Type", "application/json")
+        for field in fields.lines { request.fields.append(field.name, field.value) }
+        request.body = body
+        let response = try await send(request, by: deadline, from: now())
+        return (response.status, try document(response))
     }
 
-    private func keptDocument(_ key: Key) -> JSONDocument? {
+    /// Forgets everything that is kept for a user: after unlinking, for example.
+    public func forget(subject: String) {
+        kept.withLock { $0.remove(subject: subject) }
+    }
+
+    /// Forgets what is kept of `path` for the user's token: after a command that changes it (RFC 9111 §4.4).
+    public func forget(_ path: String, of principal: Principal) {
+        let key = KeptAnswers.Key(principal.token, path)
+        kept.withLock { $0.remove(key) }
+    }
+
+    private func keptDocument(_ key: KeptAnswers.Key) -> JSONDocument? {
         let now = now()
-        return kept.withLock { kept in
-            guard let answer = kept.value(for: key) else { return nil }
-            if answer.until > now { return answer.document }
-            kept.remove(key)
-            return nil
-        }
+        return kept.withLock { $0.fresh(key, at: now) }
     }
 
     private func fetch(
-        _ key: Key, for principal: Principal, by deadline: Deadline
+        _ key: KeptAnswers.Key, for principal: Principal, by deadline: Deadline
     ) async throws(ResourceFailure) -> JSONDocument {
-        let request = OutgoingRequest(
-            url: baseURL + key.path,
+        var request = request(key.path, .get, for: principal)
+        let known = kept.withLock { $0.tagged(key) }
+        if let known { request.fields.append("If-None-Match", known.tag) }
+        let start = now()
+        let response = try await send(request, by: deadline, from: start)
+        // Age counts from when the answer may have been made, which is not later than when we asked.
+        if response.status == 304, let known {
+            kept.withLock { $0.confirm(known, for: key, subject: principal.subject, response.fields, at: start) }
+            return known.document
+        }
+        let document = try document(response)
+        if response.status == 200 {
+            kept.withLock { $0.insert(document, for: key, subject: principal.subject, response, at: start) }
+        }
+        return document
+    }
+
+    private func request(_ path: String, _ method: HTTPMethod, for principal: Principal) -> OutgoingRequest {
+        OutgoingRequest(
+            method: method, url: baseURL + path,
             fields: [
                 "Accept": "application/json", "Authorization": "Bearer " + principal.token.exposed,
             ], answerLimitBytes: limits.answerBytes)
-        let start = now()
-        let response: HTTPResponse
+    }
+
+    private func send(
+        _ request: OutgoingRequest, by deadline: Deadline, from start: ContinuousClock.Instant
+    ) async throws(ResourceFailure) -> HTTPResponse {
         do {
-            response = try await http.send(request, by: deadline.limited(to: limits.call, from: start))
+            return try await http.send(request, by: deadline.limited(to: limits.call, from: start))
         } catch { throw ResourceFailure(error) }
-        let document = try document(response)
-        // Age counts from when the answer may have been made, which is not later than when we asked.
-        if response.status == 200, response.body.count <= limits.keptAnswerBytes,
-            let seconds = CachePermission.seconds(response.fields)
-        {
-            let answer = Kept(
-                subject: principal.subject, document: document, until: start.advanced(by: .seconds(seconds)))
-            kept.withLock { $0.insert(answer, for: key) }
-        }
-        return document
     }
 
     private func document(_ response: HTTPResponse) throws(ResourceFailure) -> JSONDocument {
@@ -190,12 +220,7 @@ public final class ResourceClient: Sendable {
             throw failure ?? .notJSON(error.reason)
         }
         guard let failure else { return document }
-        if let type = document.root.string("error"), Self.isErrorType(type) { throw .declared(type) }
+        if let error = DeclaredError(decoding: document.root) { throw .declared(error) }
         throw failure
-    }
-
-    /// `ENDPOINT_UNREACHABLE` and its like; anything else, an OAuth error for example, says no more than the status.
-    private static func isErrorType(_ text: String) -> Bool {
-        (2...64).contains(text.utf8.count) && text.utf8.allSatisfy { (65...90).contains($0) || $0 == 95 }
     }
 }

@@ -50,8 +50,8 @@ enum SkillFailure: Error, Sendable {
         guard case .resource(let failure) = self else { return nil }
         switch failure {
         case .tokenRefused(let isExpired): return isExpired ? .expired : .revoked
-        case .declared("EXPIRED_AUTHORIZATION_CREDENTIAL"): return .expired
-        case .declared("INVALID_AUTHORIZATION_CREDENTIAL"): return .revoked
+        case .declared(let error) where error.type == .expiredAuthorizationCredential: return .expired
+        case .declared(let error) where error.type == .invalidAuthorizationCredential: return .revoked
         default: return nil
         }
     }
