@@ -29,7 +29,7 @@ command -v dpkg-query >/dev/null || { echo "This script installs Debian packages
 
 need "Swift: assembler and linker" binutils gcc
 need "Swift: headers of the C and C++ libraries" libc6-dev libstdc++-12-dev
-need "Swift: its package manager" git libcurl4 libsqlite3-0 libxml2 pkg-config zlib1g-dev
+need "Swift: its package manager" git libcurl4 libedit2 libncurses6 libsqlite3-0 libxml2 pkg-config zlib1g-dev
 need "Swift: time zones" tzdata
 need "roots of trust for outgoing TLS" ca-certificates
 need "event loops, listeners, TLS for the server" libevent-dev
