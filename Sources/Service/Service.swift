@@ -7,7 +7,7 @@ public import Telemetry
 public import Time
 
 /// What outlives a request: SQLite in the program, memory in tests and replays.
-public typealias ServiceStore = GrantStore & SigningKeyStore & TraceStore
+public typealias ServiceStore = GrantStore & Outbox & EndpointIDStore & SigningKeyStore & TraceStore
 
 /// What a service is made of besides its configuration.
 public struct ServiceParts: Sendable {
@@ -94,7 +94,7 @@ public func makeService(_ configuration: Configuration, _ parts: ServiceParts) a
     let store = parts.store
     let operations = Operations(
         metrics: parts.metrics, clockDrift: drift, log: parts.log,
-        storeIsWritable: { deadline in (try? await store.nextGrantSequence(by: deadline)) != nil })
+        storeIsWritable: { deadline in (try? await store.probeWriting(by: deadline)) != nil })
     let smartHome = makeSmartHome(configuration, parts, provider.validator, drift, traces)
     let routes = [custom.route] + (smartHome.map { [$0.route] } ?? []) + (provider.embedded?.routes ?? [])
     let refuse: @Sendable (Router.Refusal) -> HTTPResponse = { [log = parts.log] in

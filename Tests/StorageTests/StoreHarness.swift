@@ -16,7 +16,7 @@ enum StoreKind: String, CaseIterable, CustomTestStringConvertible {
 
     var testDescription: String { rawValue }
 
-    typealias Store = GrantStore & SigningKeyStore & TraceStore
+    typealias Store = GrantStore & Outbox & EndpointIDStore & SigningKeyStore & TraceStore
 
     /// A new store whose clock stands still until the test moves it.
     func with<Value>(_ body: (any Store, ManualClock) async throws -> Value) async throws -> Value {

@@ -79,15 +79,19 @@ public struct Grant: Hashable, Sendable {
     public let isSuspended: Bool
     /// Counts the changes of this row; a refresh writes only over the version that it read.
     public let version: Int64
+    /// The region whose event gateway last took an event of this grant; nil until one did.
+    public let gatewayRegion: AlexaRegion?
 
     /// A grant as it was read; stores make them.
     public init(
-        key: GrantKey, credentials: AmazonCredentials, sequence: Int64, isSuspended: Bool = false, version: Int64
+        key: GrantKey, credentials: AmazonCredentials, sequence: Int64, isSuspended: Bool = false, version: Int64,
+        gatewayRegion: AlexaRegion? = nil
     ) {
         self.key = key
         self.credentials = credentials
         self.sequence = sequence
         self.isSuspended = isSuspended
         self.version = version
+        self.gatewayRegion = gatewayRegion
     }
 }

@@ -6,6 +6,11 @@ public import Time
 /// lease (owner, and `leaseUntil` by the store's clock); the others ask again until their deadline. A result is
 /// written only while its owner's lease and the version it read still stand.
 public protocol GrantStore: Sendable {
+    /// Writes something and waits until it is on disk, to learn whether the store can be written.
+    ///
+    /// - Throws: ``GrantStoreError`` where that fails or takes until past the deadline.
+    func probeWriting(by deadline: Deadline) async throws(GrantStoreError)
+
     /// The next place among grants, larger than all given out before by any process.
     ///
     /// - Throws: ``GrantStoreError`` where the store does not answer by the deadline.
@@ -30,14 +35,16 @@ public protocol GrantStore: Sendable {
     /// - Throws: ``GrantStoreError`` where the store does not answer by the deadline.
     func grants(of subject: String, by deadline: Deadline) async throws(GrantStoreError) -> [Grant]
 
-    /// Deletes one grant.
+    /// Deletes one grant, and what waits in its lane of the outbox.
     ///
     /// - Returns: Whether there was one.
     /// - Throws: ``GrantStoreError`` where the store does not answer by the deadline.
     @discardableResult
     func deleteGrant(_ key: GrantKey, by deadline: Deadline) async throws(GrantStoreError) -> Bool
 
-    /// Deletes the user's grants: of one skill, or of all where `skill` is nil.
+    /// Deletes the user's grants: of one skill, or of all where `skill` is nil; and what waits in their lanes.
+    ///
+    /// What is known of the user's devices goes with the last `events` grant.
     ///
     /// - Returns: How many there were.
     /// - Throws: ``GrantStoreError`` where the store does not answer by the deadline.
@@ -53,6 +60,17 @@ public protocol GrantStore: Sendable {
     @discardableResult
     func setSuspended(
         _ isSuspended: Bool, grant key: GrantKey, version: Int64, by deadline: Deadline
+    ) async throws(GrantStoreError) -> Bool
+
+    /// Keeps which region's event gateway takes the grant's events, provided that it is still of that version.
+    ///
+    /// The version stays: a refresh under way is not disturbed. An AcceptGrant forgets the region.
+    ///
+    /// - Returns: Whether it was of that version.
+    /// - Throws: ``GrantStoreError`` where the store does not answer by the deadline.
+    @discardableResult
+    func rememberGateway(
+        _ region: AlexaRegion, grant key: GrantKey, version: Int64, by deadline: Deadline
     ) async throws(GrantStoreError) -> Bool
 
     /// Takes the right to refresh a grant, unless somebody's lease still runs.

@@ -12,6 +12,8 @@ public final class MemoryStore: Sendable {
         var acceptGrants: [String: Claim] = [:]
         var signingKeys: [String: SigningKeyRecord] = [:]
         var traces: [String: TraceRecord] = [:]
+        var outbox = MemoryOutbox()
+        var endpointIDs: [String: String] = [:]
     }
 
     struct Entry {
@@ -37,6 +39,9 @@ public final class MemoryStore: Sendable {
 }
 
 extension MemoryStore: GrantStore {
+    /// Does nothing: memory can always be written.
+    public func probeWriting(by deadline: Deadline) async throws(GrantStoreError) {}
+
     /// The next place among grants.
     public func nextGrantSequence(by deadline: Deadline) async throws(GrantStoreError) -> Int64 {
         state.withLock { state in
@@ -68,7 +73,7 @@ extension MemoryStore: GrantStore {
     /// Deletes one grant.
     @discardableResult
     public func deleteGrant(_ key: GrantKey, by deadline: Deadline) async throws(GrantStoreError) -> Bool {
-        state.withLock { state in state.grants.removeValue(forKey: key) != nil }
+        state.withLock { state in state.removeGrant(key) }
     }
 
     /// Deletes the user's grants: of one skill, or of all where `skill` is nil.
@@ -78,7 +83,7 @@ extension MemoryStore: GrantStore {
     ) async throws(GrantStoreError) -> Int {
         state.withLock { state in
             let keys = state.grants.keys.filter { $0.subject == subject && (skill == nil || $0.skill == skill) }
-            for key in keys { state.grants[key] = nil }
+            for key in keys { state.removeGrant(key) }
             return keys.count
         }
     }
@@ -92,7 +97,21 @@ extension MemoryStore: GrantStore {
             guard let known = state.grants[key]?.grant, known.version == version else { return false }
             state.grants[key]?.grant = Grant(
                 key: key, credentials: known.credentials, sequence: known.sequence, isSuspended: isSuspended,
-                version: version + 1)
+                version: version + 1, gatewayRegion: known.gatewayRegion)
+            return true
+        }
+    }
+
+    /// Keeps which region's event gateway takes the events of a grant of that version.
+    @discardableResult
+    public func rememberGateway(
+        _ region: AlexaRegion, grant key: GrantKey, version: Int64, by deadline: Deadline
+    ) async throws(GrantStoreError) -> Bool {
+        state.withLock { state in
+            guard let known = state.grants[key]?.grant, known.version == version else { return false }
+            state.grants[key]?.grant = Grant(
+                key: key, credentials: known.credentials, sequence: known.sequence, isSuspended: known.isSuspended,
+                version: version, gatewayRegion: region)
             return true
         }
     }
@@ -121,7 +140,8 @@ extension MemoryStore: GrantStore {
             state.grants[key] = Entry(
                 grant: Grant(
                     key: key, credentials: credentials, sequence: entry.grant.sequence,
-                    isSuspended: entry.grant.isSuspended, version: version + 1))
+                    isSuspended: entry.grant.isSuspended, version: version + 1,
+                    gatewayRegion: entry.grant.gatewayRegion))
             return true
         }
     }
@@ -174,6 +194,17 @@ extension MemoryStore: GrantStore {
 }
 
 extension MemoryStore.State {
+    /// Removes a grant with its lane; with the last `events` grant of a user goes what is known of the devices.
+    @discardableResult
+    fileprivate mutating func removeGrant(_ key: GrantKey) -> Bool {
+        guard grants.removeValue(forKey: key) != nil else { return false }
+        outbox.lanes[key] = nil
+        if !grants.keys.contains(where: { $0.source == .events && $0.subject == key.subject }) {
+            outbox.known[key.subject] = nil
+        }
+        return true
+    }
+
     @discardableResult
     fileprivate mutating func put(_ credentials: AmazonCredentials, for key: GrantKey, sequence: Int64) -> Bool {
         let known = grants[key]?.grant

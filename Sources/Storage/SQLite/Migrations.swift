@@ -3,7 +3,7 @@ enum Migrations {
     /// The schema that the last step makes.
     static var newest: Int64 { Int64(steps.count) }
 
-    static let steps: [String] = [grants, signingKeys, traces]
+    static let steps: [String] = [grants, signingKeys, traces, outbox]
 
     // Alexa user ids are in clear; tokens are sealed; the key's absent parts are '' since NULLs are never equal.
     private static let grants = """
@@ -36,6 +36,38 @@ enum Migrations {
             id TEXT PRIMARY KEY, started_at INTEGER NOT NULL, subject TEXT, record BLOB NOT NULL) STRICT;
         CREATE INDEX traces_by_age ON traces (started_at);
         CREATE INDEX traces_by_subject ON traces (subject, started_at);
+        """
+
+    // A head is the first row of its lane and device, so a lane's heads are found without looking at what waits behind
+    // them; the trigger keeps that true however a row goes. Rows and known states go with their grants.
+    private static let outbox = """
+        ALTER TABLE grants ADD COLUMN gateway_region TEXT;
+        ALTER TABLE grants ADD COLUMN lane_lease TEXT;
+        ALTER TABLE grants ADD COLUMN lane_owner TEXT;
+        ALTER TABLE grants ADD COLUMN lane_until INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE grants ADD COLUMN lane_paused_until INTEGER NOT NULL DEFAULT 0;
+        CREATE TABLE outbox (
+            sequence INTEGER PRIMARY KEY AUTOINCREMENT, lane TEXT NOT NULL REFERENCES grants (id) ON DELETE CASCADE,
+            device_id TEXT NOT NULL, kind TEXT NOT NULL, body BLOB NOT NULL, message_id TEXT NOT NULL,
+            created_at INTEGER NOT NULL, expires_at INTEGER NOT NULL, due_at INTEGER NOT NULL,
+            attempts INTEGER NOT NULL, head INTEGER NOT NULL, flight TEXT) STRICT;
+        CREATE INDEX outbox_by_device ON outbox (lane, device_id, sequence);
+        CREATE INDEX outbox_heads ON outbox (lane, sequence) WHERE head = 1;
+        CREATE INDEX outbox_due ON outbox (due_at) WHERE head = 1;
+        CREATE INDEX outbox_by_expiry ON outbox (expires_at);
+        CREATE TRIGGER outbox_next_head AFTER DELETE ON outbox WHEN old.head = 1 BEGIN
+            UPDATE outbox SET head = 1 WHERE sequence =
+                (SELECT min(sequence) FROM outbox WHERE lane = old.lane AND device_id = old.device_id);
+        END;
+        CREATE TABLE known_states (
+            subject TEXT NOT NULL, device_id TEXT NOT NULL, state BLOB NOT NULL, heard_at INTEGER NOT NULL,
+            PRIMARY KEY (subject, device_id)) STRICT;
+        CREATE TRIGGER known_states_without_grant AFTER DELETE ON grants
+        WHEN old.source = 'events'
+            AND NOT EXISTS (SELECT 1 FROM grants WHERE subject = old.subject AND source = 'events') BEGIN
+            DELETE FROM known_states WHERE subject = old.subject;
+        END;
+        CREATE TABLE endpoint_ids (digest TEXT PRIMARY KEY, device_id TEXT NOT NULL) STRICT, WITHOUT ROWID;
         """
 }
 

@@ -3,6 +3,13 @@ import Crypto
 public import Time
 
 extension SQLiteStore: GrantStore {
+    /// Writes a row and waits until it is on disk.
+    public func probeWriting(by deadline: Deadline) async throws(GrantStoreError) {
+        do throws(StorageError) {
+            try await database.probeWriting(at: clock(), by: deadline)
+        } catch { throw GrantStoreError(error) }
+    }
+
     /// The next place among grants.
     public func nextGrantSequence(by deadline: Deadline) async throws(GrantStoreError) -> Int64 {
         try await write(by: deadline) { (connection: inout Connection) throws(StorageError) in
@@ -67,6 +74,18 @@ extension SQLiteStore: GrantStore {
             try connection.run(
                 "UPDATE grants SET suspended = ?7, version = version + 1 WHERE \(isKey) AND version = ?8",
                 values(of: key) + [.integer(isSuspended ? 1 : 0), .integer(version)]) > 0
+        }
+    }
+
+    /// Keeps which region's event gateway takes the events of a grant of that version.
+    @discardableResult
+    public func rememberGateway(
+        _ region: AlexaRegion, grant key: GrantKey, version: Int64, by deadline: Deadline
+    ) async throws(GrantStoreError) -> Bool {
+        try await write(by: deadline) { (connection: inout Connection) throws(StorageError) in
+            try connection.run(
+                "UPDATE grants SET gateway_region = ?7 WHERE \(isKey) AND version = ?8",
+                values(of: key) + [.text(region.rawValue), .integer(version)]) > 0
         }
     }
 
@@ -157,20 +176,31 @@ extension SQLiteStore: GrantStore {
 
 // MARK: - Rows
 
+let keyColumns = "id, subject, source, skill, region, amazon_user_id, provider_grant_id"
+
 private let columns = """
-    id, subject, source, skill, region, amazon_user_id, provider_grant_id, access_token, refresh_token, expires_at, \
-    sequence, suspended, version
+    \(keyColumns), access_token, refresh_token, expires_at, sequence, suspended, version, gateway_region
     """
 
-private let isKey = """
+let isKey = """
     subject = ?1 AND source = ?2 AND skill = ?3 AND region = ?4 AND amazon_user_id = ?5 AND provider_grant_id = ?6
     """
 
-private func values(of key: GrantKey) -> [SQLValue] {
+func values(of key: GrantKey) -> [SQLValue] {
     [
         .text(key.subject), .text(key.source.rawValue), .text(key.skill), .text(key.region.rawValue),
         .text(key.amazonUserID ?? ""), .text(key.providerGrantID ?? ""),
     ]
+}
+
+/// The key in a row that begins with ``keyColumns``.
+func grantKey(from row: Row) throws(StorageError) -> GrantKey {
+    guard let source = GrantKey.Source(rawValue: row.text(2)), let region = AlexaRegion(rawValue: row.text(4))
+    else { throw .damaged(table: "grants", column: "region") }
+    return GrantKey(
+        source: source, subject: row.text(1), skill: row.text(3), region: region,
+        amazonUserID: row.text(5).isEmpty ? nil : row.text(5),
+        providerGrantID: row.text(6).isEmpty ? nil : row.text(6))
 }
 
 private func nextSequence(on connection: inout Connection) throws(StorageError) -> Int64 {
@@ -189,13 +219,17 @@ extension SQLiteStore {
             guard known.integer(1) <= sequence else { return false }
             try update(known.text(0), with: credentials, on: &connection)
             try connection.run(
-                "UPDATE grants SET sequence = ?2, suspended = 0 WHERE id = ?1",
+                "UPDATE grants SET sequence = ?2, suspended = 0, gateway_region = NULL WHERE id = ?1",
                 [.text(known.text(0)), .integer(sequence)])
             return true
         }
         let id = SecureRandom.uuid()
         try connection.run(
-            "INSERT INTO grants VALUES (?7, ?1, ?2, ?3, ?4, ?5, ?6, ?8, ?9, ?10, ?11, 0, 1, NULL, 0)",
+            """
+            INSERT INTO grants (subject, source, skill, region, amazon_user_id, provider_grant_id, id, access_token,
+                refresh_token, expires_at, sequence, suspended, version, lease_until)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, 0, 1, 0)
+            """,
             values(of: key) + [.text(id)] + sealed(credentials, row: id) + [.integer(sequence)])
         return true
     }
@@ -219,19 +253,14 @@ extension SQLiteStore {
     }
 
     private func grant(from row: Row) throws(StorageError) -> Grant {
-        guard let source = GrantKey.Source(rawValue: row.text(2)), let region = AlexaRegion(rawValue: row.text(4))
-        else { throw .damaged(table: "grants", column: "region") }
-        let key = GrantKey(
-            source: source, subject: row.text(1), skill: row.text(3), region: region,
-            amazonUserID: row.text(5).isEmpty ? nil : row.text(5),
-            providerGrantID: row.text(6).isEmpty ? nil : row.text(6))
+        let key = try grantKey(from: row)
         let credentials = AmazonCredentials(
             accessToken: try opened(row.blob(7), column: "access_token", row: row.text(0)),
             refreshToken: try opened(row.blob(8), column: "refresh_token", row: row.text(0)),
             expiresAt: UnixTime(milliseconds: row.integer(9)))
         return Grant(
             key: key, credentials: credentials, sequence: row.integer(10), isSuspended: row.integer(11) != 0,
-            version: row.integer(12))
+            version: row.integer(12), gatewayRegion: row.optionalText(13).flatMap(AlexaRegion.init(rawValue:)))
     }
 
     /// Access token, refresh token and expiry, in the order of their columns.

@@ -28,13 +28,6 @@ public final class SQLiteStore: Sendable {
     }
 
     var now: Int64 { clock().milliseconds }
-
-    /// Writes a row and waits until it is on disk.
-    ///
-    /// - Throws: ``StorageError`` where that fails or takes until past the deadline.
-    public func probeWriting(by deadline: Deadline) async throws(StorageError) {
-        try await database.probeWriting(at: clock(), by: deadline)
-    }
 }
 
 extension Deadline {

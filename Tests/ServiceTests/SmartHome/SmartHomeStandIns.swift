@@ -58,6 +58,10 @@ final class Gate: Sendable {
 struct BrokenGrantStore: GrantStore {
     let error: GrantStoreError
 
+    func probeWriting(by deadline: Deadline) async throws(GrantStoreError) { throw error }
+    func rememberGateway(
+        _ region: AlexaRegion, grant key: GrantKey, version: Int64, by deadline: Deadline
+    ) async throws(GrantStoreError) -> Bool { throw error }
     func nextGrantSequence(by deadline: Deadline) async throws(GrantStoreError) -> Int64 { throw error }
     func put(
         _ credentials: AmazonCredentials, for key: GrantKey, sequence: Int64, by deadline: Deadline
