@@ -17,6 +17,9 @@ public struct PropertyKey: Hashable, Sendable {
         self.name = name
     }
 
+    /// The interface as Alexa calls it, `Alexa.PowerController` for example.
+    public var namespace: String { interface.isEmpty ? "Alexa" : "Alexa." + interface }
+
     /// The key of a property object, `{"interface","name","value","instance"?}`; nil where it is none.
     public init?(of property: JSONValue) {
         guard let interface = property["interface"]?.string, let name = property["name"]?.string else { return nil }
