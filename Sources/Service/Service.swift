@@ -155,7 +155,8 @@ private func makeProvider(_ configuration: Configuration, _ parts: ServiceParts)
             store: parts.store, tokenSeconds: provider.accessTokenSeconds, clock: parts.clock)
         try await keys.load()
         let made = EmbeddedProvider(
-            issuer: configuration.publicURL, users: users, keys: keys, accountScopes: Set(provider.customScopes),
+            issuer: configuration.publicURL, users: users, devices: embedded.devices, keys: keys,
+            accountScopes: Set(provider.customScopes), deviceScopes: Set(provider.smartHomeScopes),
             clock: parts.clock, monotonic: parts.monotonic, keptTokenLimit: configuration.limits.keptTokens,
             log: parts.log, observe: observe)
         let resources = ResourceClient(

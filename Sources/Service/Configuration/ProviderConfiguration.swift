@@ -32,8 +32,8 @@ extension Configuration {
     public struct Embedded: Sendable {
         /// The users of the file that the configuration names.
         public var users: Users?
-        /// The file of the devices.
-        public var devicesPath: String?
+        /// The devices of the file that the configuration names.
+        public var devices: Devices?
     }
 
     /// The company's provider.

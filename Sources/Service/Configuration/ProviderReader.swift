@@ -22,11 +22,19 @@ extension ConfigurationReader {
     }
 
     private mutating func embedded(_ section: Section) -> Configuration.Embedded {
-        var embedded = Configuration.Embedded(users: nil, devicesPath: section.optionalPath("devices"))
-        guard let bytes = content("users", of: section) else { return embedded }
-        do throws(Users.Faults) { embedded.users = try Users(json5: bytes, development: isDevelopment) } catch {
-            note(
-                error.faults.map { FileFault(path: $0.path, problem: $0.problem) }, ofFileAt: section.path("users"))
+        var embedded = Configuration.Embedded()
+        if let bytes = content("users", of: section) {
+            do throws(Users.Faults) { embedded.users = try Users(json5: bytes, development: isDevelopment) } catch {
+                note(
+                    error.faults.map { FileFault(path: $0.path, problem: $0.problem) }, ofFileAt: section.path("users"))
+            }
+        }
+        if let bytes = content("devices", of: section) {
+            do throws(Devices.Faults) { embedded.devices = try Devices(json5: bytes, users: embedded.users) } catch {
+                note(
+                    error.faults.map { FileFault(path: $0.path, problem: $0.problem) },
+                    ofFileAt: section.path("devices"))
+            }
         }
         return embedded
     }

@@ -12,6 +12,10 @@ public struct Devices: Sendable {
         public let owners: Set<String>
         /// Its properties when the process starts.
         public let state: [DeviceProperty]
+        /// The properties that it tells of when asked, in the order of its capabilities.
+        let reported: [DeviceProperty.Key]
+        /// What it does besides.
+        let behaviour: DeviceBehaviour
     }
 
     /// Everything that is wrong with the file.
@@ -20,13 +24,16 @@ public struct Devices: Sendable {
         public let faults: [DeviceFault]
     }
 
+    /// Whether a device can be reached: never written in the file's `state`, since it follows from `behaviour`.
+    static let connectivity = DeviceProperty.Key(interface: "EndpointHealth", name: "connectivity")
+
     /// The devices, in the order of the file.
     public let all: [Device]
 
-    /// Reads the file; every owner has to be one of `users`.
+    /// Reads the file; every owner has to be one of `users`, where they are known.
     ///
     /// - Throws: ``Faults``, all of them at once.
-    public init(json5 bytes: [UInt8], users: Users) throws(Faults) {
+    public init(json5 bytes: [UInt8], users: Users?) throws(Faults) {
         let value: JSONValue
         do { value = try JSONValue(json5: bytes) } catch {
             throw Faults(faults: [DeviceFault(path: "", problem: error.reason)])

@@ -2,11 +2,12 @@ import JSON
 
 /// Reads the devices file member by member and notes what is wrong.
 struct DevicesReader {
-    let users: Users
+    /// nil where they cannot be read, so that owners cannot be judged.
+    let users: Users?
     private(set) var faults: [DeviceFault] = []
     private var endpointIDs: Set<String> = []
 
-    init(users: Users) { self.users = users }
+    init(users: Users?) { self.users = users }
 
     mutating func devices(_ value: JSONValue) -> [Devices.Device] {
         guard let object = value.object else {
@@ -21,19 +22,36 @@ struct DevicesReader {
         return list.enumerated().compactMap { index, device in self.device(device, at: "devices[\(index)]") }
     }
 
+    private static let ownMembers: Set<String> = ["owners", "state", "behaviour"]
+    private static let members: Set<String> = [
+        "id", "name", "description", "manufacturer", "model", "categories", "capabilities", "cookie",
+        "additionalAttributes", "connections", "relationships", "registration",
+    ]
+
     private mutating func device(_ value: JSONValue, at path: String) -> Devices.Device? {
-        guard var object = value.object else {
+        guard let object = value.object else {
             note(path, "not an object")
             return nil
         }
+        var json = JSONObject()
+        for (name, value) in object where !Self.ownMembers.contains(name) {
+            if !Self.members.contains(name) { note("\(path).\(name)", "unknown key") }
+            json[name] = value
+        }
         let owners = owners(of: object, at: path)
-        let state = state(of: object, at: path)
-        object["owners"] = nil
-        object["state"] = nil
+        var behaviour = DeviceBehaviour()
+        if let given = object["behaviour"] {
+            behaviour = DeviceBehaviour(decoding: given) { note($0.below("\(path).behaviour")) }
+        }
+        let capabilities = (json["capabilities"]?.array ?? []).compactMap(\.object)
+        let state = state(of: object, at: path, capabilities)
         do throws(DeviceFault) {
-            let endpoint = try DeviceEndpoint(device: .object(object))
+            let endpoint = try DeviceEndpoint(device: .object(json))
             if !endpointIDs.insert(endpoint.endpointID).inserted { note("\(path).id", "another device has it") }
-            return Devices.Device(id: endpoint.deviceID, json: object, owners: owners, state: state)
+            return Devices.Device(
+                id: endpoint.deviceID, json: json, owners: owners, state: state,
+                reported: capabilities.filter { $0["retrievable"]?.bool == true }.flatMap(\.propertyKeys),
+                behaviour: behaviour)
         } catch {
             note(error.below(path))
             return nil
@@ -45,31 +63,75 @@ struct DevicesReader {
             note("\(path).owners", object["owners"] == nil ? "missing" : "not a list")
             return []
         }
+        if list.isEmpty { note("\(path).owners", "empty: nobody would see the device") }
         var owners: Set<String> = []
         for (index, value) in list.enumerated() {
             guard let subject = value.string else {
                 note("\(path).owners[\(index)]", "not a text")
                 continue
             }
-            if users[subject] == nil { note("\(path).owners[\(index)]", "no user has this sub") }
-            owners.insert(subject)
+            if let users, users[subject] == nil { note("\(path).owners[\(index)]", "no user has this sub") }
+            if !owners.insert(subject).inserted { note("\(path).owners[\(index)]", "stands here twice") }
         }
         return owners
     }
 
-    private mutating func state(of object: JSONObject, at path: String) -> [DeviceProperty] {
-        guard let given = object["state"] else { return [] }
-        guard let list = given.array else {
-            note("\(path).state", "not a list")
+    /// Properties that a device need not have at the start.
+    private static let laterProperties: Set<DeviceProperty.Key> = [
+        Devices.connectivity, .init(interface: "TimeHoldController", name: "holdStartTime"),
+        .init(interface: "TimeHoldController", name: "holdEndTime"),
+    ]
+
+    private mutating func state(
+        of object: JSONObject, at path: String, _ capabilities: [JSONObject]
+    ) -> [DeviceProperty] {
+        let path = "\(path).state"
+        guard let list = (object["state"] ?? []).array else {
+            note(path, "not a list")
             return []
         }
+        var known: [DeviceProperty.Key: JSONObject] = [:]
+        for capability in capabilities {
+            for key in capability.propertyKeys { known[key] = capability }
+        }
+        var missing = Set(known.keys).subtracting(Self.laterProperties)
         var state: [DeviceProperty] = []
         for (index, value) in list.enumerated() {
-            do throws(DeviceFault) { state.append(try DeviceProperty(decoding: value)) } catch {
-                note(error.below("\(path).state[\(index)]"))
+            do throws(DeviceFault) {
+                let property = try DeviceProperty(decoding: value)
+                try Self.judge(property, of: known[property.key])
+                if state.contains(where: { $0.key == property.key }) {
+                    throw DeviceFault(path: "name", problem: "the property stands here twice")
+                }
+                missing.remove(property.key)
+                state.append(property)
+            } catch {
+                note(error.below("\(path)[\(index)]"))
+                if let key = (try? DeviceProperty(decoding: value))?.key { missing.remove(key) }
             }
         }
+        for key in known.keys.filter(missing.contains).map(\.description).sorted() {
+            note(path, "\(key) is missing: the capability names it")
+        }
         return state
+    }
+
+    /// Whether a property fits the capability that names it.
+    private static func judge(_ property: DeviceProperty, of capability: JSONObject?) throws(DeviceFault) {
+        guard property.key != Devices.connectivity else {
+            throw DeviceFault(path: "name", problem: "follows from behaviour.reachable: leave it out")
+        }
+        guard let capability else { throw DeviceFault(path: "name", problem: "no capability names this property") }
+        switch property.key.interface {
+        case "RangeController":
+            guard let value = property.value.double,
+                CommandTable.supportedRange(of: capability).bounds.contains(value)
+            else { throw DeviceFault(path: "value", problem: "not a number within supportedRange") }
+        case "ModeController"
+        where property.value.string.map(CommandTable.supportedModes(of: capability).contains) != true:
+            throw DeviceFault(path: "value", problem: "not one of supportedModes")
+        default: break
+        }
     }
 
     private mutating func note(_ path: String, _ problem: String) {
@@ -77,4 +139,19 @@ struct DevicesReader {
     }
 
     private mutating func note(_ fault: DeviceFault) { faults.append(fault) }
+}
+
+extension JSONObject {
+    /// The properties that a capability, as resource servers describe it, names.
+    fileprivate var propertyKeys: [DeviceProperty.Key] {
+        guard let interface = self["interface"]?.string else { return [] }
+        return (self["properties"]?.array ?? []).compactMap(\.string).map {
+            DeviceProperty.Key(interface: interface, instance: given("instance")?.string, name: $0)
+        }
+    }
+}
+
+extension DeviceProperty.Key {
+    /// The property in words, for a list of faults.
+    fileprivate var description: String { [interface, instance, name].compactMap(\.self).joined(separator: ".") }
 }

@@ -5,7 +5,8 @@ public import OAuth
 public import Telemetry
 public import Time
 
-/// The provider that lives in this process: its signing keys, its users, and what its resource server says of them.
+/// The provider that lives in this process: its signing keys, its users, what its resource server says of them, and
+/// their devices.
 ///
 /// The rest of the service speaks to it as to an external one, through ``client(otherwise:)``.
 public final class EmbeddedProvider: Sendable {
@@ -32,11 +33,12 @@ public final class EmbeddedProvider: Sendable {
     private let keys: SigningKeys
     private let clock: WallClock
 
-    /// A provider called `issuer`; a token has to have `accountScopes` for `/v1/me`.
+    /// A provider called `issuer`; a token has to have `accountScopes` for `/v1/me`, and `deviceScopes` for devices.
     ///
     /// `keys` are loaded before the first request.
     public init(
-        issuer: String, audience: String? = nil, users: Users, keys: SigningKeys, accountScopes: Set<String>,
+        issuer: String, audience: String? = nil, users: Users, devices: Devices? = nil, keys: SigningKeys,
+        accountScopes: Set<String>, deviceScopes: Set<String> = [],
         revokedGrants: RevokedGrants = RevokedGrants(), clock: @escaping WallClock,
         monotonic: @escaping @Sendable () -> ContinuousClock.Instant, keptTokenLimit: Int = 100_000,
         log: Log = .silent,
@@ -60,7 +62,9 @@ public final class EmbeddedProvider: Sendable {
         self.clock = clock
         self.revokedGrants = revokedGrants
         self.validator = validator
-        routes = [jwks, Self.accountRoute(users, bearer, accountScopes)]
+        let deviceRoutes = EmbeddedDevices(devices, clock: clock).routes(
+            bearer: bearer, scopes: deviceScopes, timeLimit: Self.timeLimit)
+        routes = [jwks, Self.accountRoute(users, bearer, accountScopes)] + deviceRoutes
         router = Router(routes)
     }
 

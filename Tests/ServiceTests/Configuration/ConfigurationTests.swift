@@ -156,6 +156,7 @@ import Testing
         #expect(configuration.skills.first?.intents != nil && configuration.skills.first?.events != nil)
         guard case .embedded(let embedded) = configuration.provider.kind else { Issue.record("external"); return }
         #expect(embedded.users?.all.map(\.username) == ["alice", "bob"])
+        #expect(embedded.devices?.all.count ?? 0 >= 25)
     }
 
     @Test("example.json5 is good, and each default in it is the real one")
