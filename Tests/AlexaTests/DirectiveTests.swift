@@ -309,15 +309,25 @@ private let grantHeader =
     @Test("A type leaves only with the member that the schema demands; details never replace type or message")
     func requiredMembers() {
         let echo = DirectiveEcho()
-        for type in SmartHomeErrorType.allCases {
-            guard let member = type.requiredMember else { continue }
-            let bare = Event.errorResponse(to: echo, type, message: "m")
-            #expect(bare.payload == ["type": "INTERNAL_ERROR", "message": "m"])
-            #expect(bare.namespace == "Alexa")
-            let whole = Event.errorResponse(to: echo, type, message: "m", details: [member: "OTHER"])
+        let demanded: [(SmartHomeErrorType, String, JSONValue)] = [
+            (.notSupportedInCurrentMode, "currentDeviceMode", "COLOR"),
+            (.requestedSetpointsTooClose, "minimumTemperatureDelta", ["value": 1, "scale": "CELSIUS"]),
+            (.cookDurationTooLong, "maxCookTime", "PT1H"),
+        ]
+        for (type, member, value) in demanded {
+            for details in [[:], [member: true], [member: .null]] as [JSONObject] {
+                let bare = Event.errorResponse(to: echo, type, message: "m", details: details)
+                #expect(bare.payload == ["type": "INTERNAL_ERROR", "message": "m"])
+                #expect(bare.namespace == "Alexa")
+            }
+            let whole = Event.errorResponse(to: echo, type, message: "m", details: [member: value, "other": 1])
             #expect(whole.payload.names == ["type", "message", member])
             #expect(whole.payload["type"]?.string == type.rawValue)
             #expect(whole.namespace == type.namespace)
+        }
+        let demanding = Set(demanded.map(\.0))
+        for type in SmartHomeErrorType.allCases where !demanding.contains(type) {
+            #expect(Event.errorResponse(to: echo, type, message: "m").payload["type"]?.string == type.rawValue)
         }
         let cheat = Event.errorResponse(to: echo, .invalidValue, message: "m", details: ["type": "X", "message": "Y"])
         #expect(cheat.payload == ["type": "INVALID_VALUE", "message": "m"])

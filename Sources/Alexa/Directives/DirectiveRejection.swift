@@ -1,3 +1,5 @@
+public import JSON
+
 /// Why a directive cannot be read, with what the answer to it has to repeat.
 public struct DirectiveRejection: Error, Hashable, Sendable {
     /// What is wrong.
@@ -10,6 +12,10 @@ public struct DirectiveRejection: Error, Hashable, Sendable {
         case repeatedMember(path: String)
         /// Another `payloadVersion` than "3".
         case payloadVersion
+        /// No interface that we know takes a directive of that name.
+        case unknown
+        /// The arguments do not fit the directive.
+        case payload(ShapeFault)
     }
 
     /// What is wrong.
@@ -30,6 +36,13 @@ public struct DirectiveRejection: Error, Hashable, Sendable {
         case .malformed: "directive.malformed"
         case .repeatedMember: "directive.repeatedMember"
         case .payloadVersion: "directive.payloadVersion"
+        case .unknown: "directive.unknown"
+        case .payload(let fault):
+            switch fault.kind {
+            case .outOfRange: "directive.valueOutOfRange"
+            case .notOneOf: "directive.value"
+            case .missing, .kind, .length, .pattern, .repeated, .unexpected: "directive.payload"
+            }
         }
     }
 
@@ -37,8 +50,27 @@ public struct DirectiveRejection: Error, Hashable, Sendable {
     public var detail: String? {
         switch reason {
         case .malformed(let path), .repeatedMember(let path): path
-        case .notADirective, .payloadVersion: nil
+        case .payload(let fault): fault.below("directive.payload").description
+        case .notADirective, .payloadVersion, .unknown: nil
         }
+    }
+
+    /// What Alexa is told.
+    public var errorType: SmartHomeErrorType {
+        guard case .payload(let fault) = reason else { return .invalidDirective }
+        switch fault.kind {
+        case .outOfRange: return .valueOutOfRange
+        case .notOneOf: return .invalidValue
+        case .missing, .kind, .length, .pattern, .repeated, .unexpected: return .invalidDirective
+        }
+    }
+
+    /// What the answer carries besides type and message: the range that a value is not in.
+    public var errorDetails: JSONObject {
+        guard case .payload(let fault) = reason, case .outOfRange(let minimum, let maximum) = fault.kind else {
+            return [:]
+        }
+        return ["validRange": ["minimumValue": .number(minimum), "maximumValue": .number(maximum)]]
     }
 }
 

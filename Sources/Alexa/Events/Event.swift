@@ -1,7 +1,7 @@
-import Crypto
+public import Crypto
 public import JSON
 
-/// What a smart-home skill sends: the answer to a directive.
+/// What a smart-home skill sends: the answer to a directive, or a report to the event gateway.
 public struct Event: Hashable, Sendable {
     /// The interface.
     public var namespace: String
@@ -46,8 +46,8 @@ public struct Event: Hashable, Sendable {
 
     /// The answer that something failed; Alexa does not speak `message`.
     ///
-    /// A type that needs a member which `details` lacks, or cannot carry one, would break Alexa's schema; it leaves as
-    /// ``SmartHomeErrorType/internalError``.
+    /// A type that needs a member which `details` lacks would break Alexa's schema: it leaves as
+    /// ``SmartHomeErrorType/internalError``. What the type cannot carry is left out.
     ///
     /// - Parameters:
     ///   - echo: what to repeat of the directive.
@@ -60,14 +60,10 @@ public struct Event: Hashable, Sendable {
         to echo: DirectiveEcho, _ type: SmartHomeErrorType, message: String, details: JSONObject = [:],
         messageID: String = newMessageID()
     ) -> Event {
-        var type = type
-        var details = details
-        if let required = type.requiredMember, details[required] == nil {
-            type = .internalError
-            details = [:]
-        }
+        let checked = type.checkedDetails(details)
+        let type = checked == nil ? .internalError : type
         var payload: JSONObject = ["type": .string(type.rawValue), "message": .string(message)]
-        for (name, value) in details where name != "type" && name != "message" { payload[name] = value }
+        for (name, value) in checked ?? [:] { payload[name] = value }
         return Event(
             namespace: type.namespace, name: "ErrorResponse", messageID: messageID,
             correlationToken: echo.correlationToken, endpointID: echo.endpointID, payload: payload)
@@ -78,15 +74,19 @@ public struct Event: Hashable, Sendable {
         let isGrant = rejection.echo.namespace == SmartHomeErrorType.acceptGrantFailed.namespace
         let message = [rejection.reasonCode, rejection.detail].compactMap(\.self).joined(separator: ": ")
         return errorResponse(
-            to: rejection.echo, isGrant ? .acceptGrantFailed : .invalidDirective, message: message,
-            messageID: messageID)
+            to: rejection.echo, isGrant ? .acceptGrantFailed : rejection.errorType, message: message,
+            details: rejection.errorDetails, messageID: messageID)
     }
 
     /// A new id: a random UUID, as Alexa advises.
     public static func newMessageID() -> String { SecureRandom.uuid() }
 
     /// The event as it leaves.
-    public func encoded() -> [UInt8] {
+    ///
+    /// - Parameter amazonToken: Amazon's token for the user, which reports to the event gateway carry: in the scope of
+    ///   the endpoint, or of the payload where a report is of several endpoints.
+    /// - Returns: the JSON.
+    public func encoded(amazonToken: Secret? = nil) -> [UInt8] {
         var writer = JSONWriter(capacity: 512)
         writer.beginObject()
         if let contextProperties {
@@ -103,16 +103,26 @@ public struct Event: Hashable, Sendable {
         writer.member("correlationToken", correlationToken)
         writer.member("payloadVersion", "3")
         writer.endObject()
-        if let endpointID {
+        let scope: JSONValue? = amazonToken.map { ["type": "BearerToken", "token": .string($0.exposed)] }
+        if endpointID != nil || (scope != nil && !hasScopeInPayload) {
             writer.key("endpoint")
             writer.beginObject()
+            if let scope, !hasScopeInPayload {
+                writer.key("scope")
+                writer.value(scope)
+            }
             writer.member("endpointId", endpointID)
             writer.endObject()
         }
+        var payload = payload
+        if let scope, hasScopeInPayload { payload["scope"] = scope }
         writer.key("payload")
         writer.value(.object(payload))
         writer.endObject()
         writer.endObject()
         return writer.bytes
     }
+
+    /// Whether the report is of several endpoints, so that its token stands in the payload.
+    private var hasScopeInPayload: Bool { namespace == "Alexa.Discovery" }
 }

@@ -1,3 +1,5 @@
+public import JSON
+
 /// Every type of error that a smart-home answer may name.
 public enum SmartHomeErrorType: String, Hashable, Sendable, CaseIterable {
     /// The command runs already.
@@ -52,6 +54,11 @@ public enum SmartHomeErrorType: String, Hashable, Sendable, CaseIterable {
     case hdmiCECNotPresent = "HDMI_CEC_NOT_PRESENT"
     /// HDMI-CEC is switched off.
     case hdmiCECDisabledOnDevice = "HDMI_CEC_DISABLED_ON_DEVICE"
+
+    /// Something is in the way.
+    case obstacleDetected = "OBSTACLE_DETECTED"
+    /// The content does not allow it.
+    case actionNotPermittedForContent = "ACTION_NOT_PERMITTED_FOR_CONTENT"
 
     /// The code could not be exchanged or stored.
     case acceptGrantFailed = "ACCEPT_GRANT_FAILED"
@@ -118,17 +125,44 @@ public enum SmartHomeErrorType: String, Hashable, Sendable, CaseIterable {
         case .childLock, .doorClosedTooLong, .doorOpen, .preheatRequired, .probeRequired, .remoteStartNotSupported,
             .removeProbe, .remoteStartDisabled, .cookDurationTooLong:
             "Alexa.Cooking"
+        case .obstacleDetected: "Alexa.Safety"
+        case .actionNotPermittedForContent: "Alexa.Video"
         default: "Alexa"
         }
     }
 
-    /// The member that Alexa's schema demands besides type and message; nil where it demands none.
-    public var requiredMember: String? {
+    /// The members that Alexa's schema demands or allows besides type and message.
+    var details: Shape {
         switch self {
-        case .notSupportedInCurrentMode: "currentDeviceMode"
-        case .requestedSetpointsTooClose: "minimumTemperatureDelta"
-        case .cookDurationTooLong: "maxCookTime"
-        default: nil
+        case .notSupportedInCurrentMode:
+            .object([.required("currentDeviceMode", .oneOf(["COLOR", "ASLEEP", "NOT_PROVISIONED", "OTHER"]))])
+        case .endpointLowPower: .object([.optional("percentageState", .number())])
+        case .valueOutOfRange: .object([.optional("validRange", range(of: .number()))])
+        case .temperatureValueOutOfRange: .object([.optional("validRange", range(of: .temperature))])
+        case .requestedSetpointsTooClose: .object([.required("minimumTemperatureDelta", .setpoint)])
+        case .bypassNeeded: .object([.optional("endpointsNeedingBypass", .list(EventRule.namedEndpoint))])
+        case .cookDurationTooLong: .object([.required("maxCookTime", .text(1...64))])
+        default: .nothing
         }
+    }
+
+    /// What of `given` an answer of this type may carry; nil where a member that it must carry is missing or wrong.
+    ///
+    /// What the schema does not know, or of another kind than it demands, is left out.
+    public func checkedDetails(_ given: JSONObject) -> JSONObject? {
+        guard case .object(let members, _) = details else { return [:] }
+        var checked: JSONObject = [:]
+        for member in members {
+            if let value = given[member.name], member.shape.fault(in: value) == nil {
+                checked[member.name] = value
+            } else if member.isRequired {
+                return nil
+            }
+        }
+        return checked
+    }
+
+    private func range(of shape: Shape) -> Shape {
+        .object([.required("minimumValue", shape), .required("maximumValue", shape)])
     }
 }
