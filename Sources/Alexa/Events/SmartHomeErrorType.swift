@@ -146,6 +146,9 @@ public enum SmartHomeErrorType: String, Hashable, Sendable, CaseIterable {
         }
     }
 
+    /// What is wrong with the members besides type and message that an answer of this type should carry.
+    public func fault(in given: JSONObject) -> ShapeFault? { details.fault(in: .object(given)) }
+
     /// What of `given` an answer of this type may carry; nil where a member that it must carry is missing or wrong.
     ///
     /// What the schema does not know, or of another kind than it demands, is left out.

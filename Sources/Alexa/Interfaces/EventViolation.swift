@@ -61,7 +61,7 @@ extension Event {
         var details = payload
         details["type"] = nil
         details["message"] = nil
-        return type.details.fault(in: .object(details))?.below("event.payload")
+        return type.fault(in: details)?.below("event.payload")
     }
 
     private func contextFault() -> ShapeFault? {

@@ -20,12 +20,10 @@ struct DeviceRefusal: Error, Sendable {
         guard let type = value["type"]?.string.flatMap(SmartHomeErrorType.init(rawValue:)) else {
             throw DeviceFault(path: "type", problem: "not an error type of Alexa's")
         }
-        if let member = type.requiredMember, value[member] == nil {
-            throw DeviceFault(path: member, problem: "missing: the type demands it")
-        }
         self.type = type
         message = value["message"]?.string ?? "The device is set to fail so"
         for (name, value) in value.object ?? [:] where name != "type" && name != "message" { details[name] = value }
+        if let fault = type.fault(in: details) { throw DeviceFault(path: fault.path, problem: fault.description) }
     }
 
     /// A number that is out of the range.
