@@ -18,6 +18,25 @@ enum StoreKind: String, CaseIterable, CustomTestStringConvertible {
 
     typealias Store = GrantStore & Outbox & EndpointIDStore & SigningKeyStore & TraceStore
 
+    /// What processes that share a store see: one store in memory, several on the same file.
+    func withShared<Value>(
+        _ count: Int, _ body: ([any Store], ManualClock) async throws -> Value
+    ) async throws -> Value {
+        let clock = ManualClock()
+        switch self {
+        case .memory:
+            return try await body(Array(repeating: MemoryStore(clock: clock.wall), count: count), clock)
+        case .sqlite:
+            return try await withFolder { folder in
+                let keys = try TestKeys.keys(TestKeys.first)
+                let stores = try (0..<count).map { _ in
+                    try SQLiteStore(url: "sqlite:\(folder)/store.sqlite", keys: keys, clock: clock.wall)
+                }
+                return try await body(stores, clock)
+            }
+        }
+    }
+
     /// A new store whose clock stands still until the test moves it.
     func with<Value>(_ body: (any Store, ManualClock) async throws -> Value) async throws -> Value {
         let clock = ManualClock()

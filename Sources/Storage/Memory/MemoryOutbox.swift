@@ -5,39 +5,18 @@ import Time
 
 /// The rows and known states of ``MemoryStore``.
 struct MemoryOutbox {
-    struct Lane {
-        /// In the order of their sequence.
-        var rows: [Entry] = []
-        var lease: LaneLease?
-        var pausedUntil: Int64 = 0
-
-        func isLeased(at now: Int64) -> Bool { lease.map { $0.until.milliseconds > now } ?? false }
-
-        func isInFlight(_ entry: Entry, at now: Int64) -> Bool {
-            isLeased(at: now) && entry.flight != nil && entry.flight == lease?.id
-        }
-
-        /// The first row of each device, in the order of their sequence.
-        var heads: [OutboxRow] {
-            var devices: Set<String> = []
-            return rows.map(\.row).filter { devices.insert($0.deviceID).inserted }
-        }
-    }
-
-    struct Entry {
-        var row: OutboxRow
-        /// The lease under which it was given out last.
-        var flight: String?
-    }
-
-    var lanes: [GrantKey: Lane] = [:]
+    var lanes: [GrantKey: MemoryLane] = [:]
     var known: [String: [String: (state: KnownState, heardAt: Int64)]] = [:]
     private var lastSequence: Int64 = 0
 
     mutating func post(_ event: PostedEvent, to keys: [GrantKey], at now: Int64, into outcome: inout PostOutcome) {
         for key in keys {
             outcome.rows += 1
-            if !merge(event, into: key, at: now) { outcome.dropped += append(event, to: key, at: now) }
+            if lanes[key, default: MemoryLane()].merge(event, at: now) { continue }
+            lastSequence += 1
+            let due = UnixTime(milliseconds: now)
+            let row = event.row(sequence: lastSequence, body: event.body, at: now, dueAt: due, attempts: 0)
+            outcome.dropped += lanes[key, default: MemoryLane()].append(row, at: now)
         }
     }
 
@@ -53,43 +32,126 @@ struct MemoryOutbox {
         let oldest = others.min { ($0.value.heardAt, $0.key) < ($1.value.heardAt, $1.key) }
         if let oldest { known[subject]?[oldest.key] = nil }
     }
+}
 
-    private mutating func merge(_ event: PostedEvent, into key: GrantKey, at now: Int64) -> Bool {
-        guard event.kind == .changed, let lane = lanes[key],
-            let index = lane.rows.lastIndex(where: { $0.row.deviceID == event.deviceID }),
-            lane.rows[index].row.kind == .changed, lane.rows[index].row.expiresAt.milliseconds > now,
-            !lane.isInFlight(lane.rows[index], at: now)
-        else { return false }
-        let row = lane.rows[index].row
-        let body = OutboxRules.merged(row.body, with: event.body)
-        guard JSONValue.object(body).encoded().count <= PostedEvent.bodyLimitBytes else { return false }
-        let merged = event.row(
-            sequence: row.sequence, body: body, at: now, dueAt: row.dueAt, attempts: row.attempts)
-        lanes[key]?.rows[index] = Entry(row: merged)
+/// The rows of one grant.
+struct MemoryLane {
+    struct Entry {
+        var row: OutboxRow
+        /// The lease under which it was given out last.
+        var flight: String?
+    }
+
+    var lease: LaneLease?
+    var pausedUntil: Int64 = 0
+    private(set) var count = 0
+    /// The rows of each device in their order; no list is empty.
+    private var devices: [String: [Entry]] = [:]
+
+    func isLeased(at now: Int64) -> Bool { lease.map { $0.until.milliseconds > now } ?? false }
+
+    /// The first row of each device, in the order of their places.
+    var heads: [OutboxRow] { devices.values.compactMap(\.first?.row).sorted { $0.sequence < $1.sequence } }
+
+    /// Marks rows as given out under the lease, which is now the lane's.
+    mutating func give(_ rows: [OutboxRow], under lease: LaneLease) {
+        self.lease = lease
+        for row in rows { devices[row.deviceID]?[0].flight = lease.id }
+    }
+
+    /// Removes a row that is as it was given out under the lease.
+    mutating func finish(_ row: OutboxRow, _ lease: LaneLease) -> Bool {
+        guard let index = index(of: row, lease) else { return false }
+        remove(row.deviceID, at: index)
         return true
     }
 
-    private mutating func append(_ event: PostedEvent, to key: GrantKey, at now: Int64) -> Int {
-        lastSequence += 1
-        let due = UnixTime(milliseconds: now)
-        let row = event.row(sequence: lastSequence, body: event.body, at: now, dueAt: due, attempts: 0)
-        lanes[key, default: Lane()].rows.append(Entry(row: row))
-        guard let lane = lanes[key], lane.rows.count > LeasedLane.waitingLimit else { return 0 }
-        let waiting = lane.rows.dropLast().indices.filter { !lane.isInFlight(lane.rows[$0], at: now) }
-        guard let index = waiting.first(where: { lane.rows[$0].row.kind == .changed }) ?? waiting.first else {
+    /// Lets a row wait that is as it was given out under the lease.
+    mutating func postpone(_ row: OutboxRow, until moment: UnixTime, _ lease: LaneLease) -> Bool {
+        guard let index = index(of: row, lease), let waiting = devices[row.deviceID]?[index].row else { return false }
+        devices[row.deviceID]?[index] = Entry(row: waiting.postponed(until: moment))
+        return true
+    }
+
+    mutating func merge(_ event: PostedEvent, at now: Int64) -> Bool {
+        guard event.kind == .changed, let last = devices[event.deviceID]?.last, last.row.kind == .changed,
+            last.row.expiresAt.milliseconds > now, !isInFlight(last, at: now)
+        else { return false }
+        let body = OutboxRules.merged(last.row.body, with: event.body)
+        guard JSONValue.object(body).encoded().count <= PostedEvent.bodyLimitBytes else { return false }
+        let row = event.row(
+            sequence: last.row.sequence, body: body, at: now, dueAt: last.row.dueAt, attempts: last.row.attempts)
+        devices[event.deviceID]?.removeLast()
+        devices[event.deviceID]?.append(Entry(row: row))
+        return true
+    }
+
+    /// Adds a row; says how many others made room for it.
+    mutating func append(_ row: OutboxRow, at now: Int64) -> Int {
+        defer {
+            devices[row.deviceID, default: []].append(Entry(row: row))
+            count += 1
+        }
+        guard count >= LeasedLane.waitingLimit else { return 0 }
+        let waiting = devices.values.joined().filter { !isInFlight($0, at: now) }.map(\.row)
+        let oldest = waiting.min { left, right in
+            (left.kind == .changed ? 0 : 1, left.sequence) < (right.kind == .changed ? 0 : 1, right.sequence)
+        }
+        guard let oldest, let index = devices[oldest.deviceID]?.firstIndex(where: { $0.row == oldest }) else {
             return 0
         }
-        lanes[key]?.rows.remove(at: index)
+        remove(oldest.deviceID, at: index)
         return 1
+    }
+
+    /// Removes the rows that are too old to be sent, but those in flight.
+    mutating func dropExpired(at now: Int64, into dropped: inout [PostedEvent.Kind: Int]) {
+        for (deviceID, entries) in devices {
+            for index in entries.indices.reversed()
+            where entries[index].row.expiresAt.milliseconds <= now && !isInFlight(entries[index], at: now) {
+                dropped[entries[index].row.kind, default: 0] += 1
+                remove(deviceID, at: index)
+            }
+        }
+    }
+
+    /// Removes every row; says how many there were.
+    mutating func clear() -> Int {
+        defer { (devices, count) = ([:], 0) }
+        return count
+    }
+
+    private mutating func remove(_ deviceID: String, at index: Int) {
+        devices[deviceID]?.remove(at: index)
+        if devices[deviceID]?.isEmpty == true { devices[deviceID] = nil }
+        count -= 1
+    }
+
+    private func index(of row: OutboxRow, _ lease: LaneLease) -> Int? {
+        devices[row.deviceID]?.firstIndex { $0.row.sequence == row.sequence && $0.flight == lease.id }
+    }
+
+    private func isInFlight(_ entry: Entry, at now: Int64) -> Bool {
+        isLeased(at: now) && entry.flight != nil && entry.flight == lease?.id
     }
 }
 
 extension PostedEvent {
     /// The event as a row, with a new message id.
-    func row(sequence: Int64, body: JSONObject, at now: Int64, dueAt: UnixTime, attempts: Int) -> OutboxRow {
+    fileprivate func row(
+        sequence: Int64, body: JSONObject, at now: Int64, dueAt: UnixTime, attempts: Int
+    ) -> OutboxRow {
         let now = UnixTime(milliseconds: now)
         return OutboxRow(
             sequence: sequence, deviceID: deviceID, kind: kind, body: body, messageID: SecureRandom.uuid(),
             createdAt: now, expiresAt: now.adding(seconds: kind.lifeSeconds), dueAt: dueAt, attempts: attempts)
+    }
+}
+
+extension OutboxRow {
+    fileprivate func postponed(until moment: UnixTime) -> OutboxRow {
+        OutboxRow(
+            sequence: sequence, deviceID: deviceID, kind: kind, body: body, messageID: messageID,
+            createdAt: createdAt, expiresAt: expiresAt, dueAt: moment, attempts: attempts + 1)
     }
 }

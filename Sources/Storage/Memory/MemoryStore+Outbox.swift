@@ -29,22 +29,20 @@ extension MemoryStore: Outbox {
     ) async throws(OutboxError) -> LeasedLane? {
         let now = now
         return state.withLock { state in
-            var found: (key: GrantKey, due: [OutboxRow])?
+            var found: (key: GrantKey, due: [OutboxRow], place: (UnixTime, Int64))?
             for (key, lane) in state.outbox.lanes {
                 guard state.grants[key]?.grant.isSuspended == false, !lane.isLeased(at: now), lane.pausedUntil <= now
                 else { continue }
                 let due = lane.heads.filter { $0.dueAt.milliseconds <= now && $0.expiresAt.milliseconds > now }
-                guard let longest = due.map(\.dueAt).min() else { continue }
-                if let known = found?.due.map(\.dueAt).min(), known <= longest { continue }
-                found = (key, due)
+                guard let place = due.map({ ($0.dueAt, $0.sequence) }).min(by: <) else { continue }
+                if let found, found.place < place { continue }
+                found = (key, due, place)
             }
             guard let found else { return nil }
             let until = UnixTime(milliseconds: now + milliseconds(duration))
             let lease = LaneLease(key: found.key, id: SecureRandom.uuid(), until: until)
             let rows = Array(found.due.prefix(LeasedLane.rowLimit))
-            let given = Set(rows.map(\.sequence))
-            state.outbox.lanes[found.key]?.lease = lease
-            state.outbox.change(found.key, where: { given.contains($0.row.sequence) }) { $0.flight = lease.id }
+            state.outbox.lanes[found.key]?.give(rows, under: lease)
             return LeasedLane(lease: lease, rows: rows)
         }
     }
@@ -90,12 +88,7 @@ extension MemoryStore: Outbox {
         _ row: OutboxRow, _ lease: LaneLease, by deadline: Deadline
     ) async throws(OutboxError) -> Bool {
         state.withLock { state in
-            let index = state.outbox.lanes[lease.key]?.rows.firstIndex {
-                $0.row.sequence == row.sequence && $0.flight == lease.id
-            }
-            guard let index else { return false }
-            state.outbox.lanes[lease.key]?.rows.remove(at: index)
-            return true
+            state.outbox.lanes[lease.key]?.finish(row, lease) ?? false
         }
     }
 
@@ -105,12 +98,7 @@ extension MemoryStore: Outbox {
         _ row: OutboxRow, until moment: UnixTime, _ lease: LaneLease, by deadline: Deadline
     ) async throws(OutboxError) -> Bool {
         state.withLock { state in
-            state.outbox.change(
-                lease.key, where: { $0.row.sequence == row.sequence && $0.flight == lease.id }
-            ) { entry in
-                entry.row = entry.row.postponed(until: moment)
-                entry.flight = nil
-            }
+            state.outbox.lanes[lease.key]?.postpone(row, until: moment, lease) ?? false
         }
     }
 
@@ -130,7 +118,7 @@ extension MemoryStore: Outbox {
 
     /// How many rows wait, those in flight included.
     public func waitingRows(by deadline: Deadline) async throws(OutboxError) -> Int {
-        state.withLock { state in state.outbox.lanes.values.reduce(0) { $0 + $1.rows.count } }
+        state.withLock { state in state.outbox.lanes.values.reduce(0) { $0 + $1.count } }
     }
 
     /// Removes the rows that are too old to be sent, but those in flight.
@@ -138,15 +126,7 @@ extension MemoryStore: Outbox {
         let now = now
         return state.withLock { state in
             var dropped: [PostedEvent.Kind: Int] = [:]
-            for (key, lane) in state.outbox.lanes {
-                state.outbox.lanes[key]?.rows.removeAll { entry in
-                    guard entry.row.expiresAt.milliseconds <= now, !lane.isInFlight(entry, at: now) else {
-                        return false
-                    }
-                    dropped[entry.row.kind, default: 0] += 1
-                    return true
-                }
-            }
+            for key in state.outbox.lanes.keys { state.outbox.lanes[key]?.dropExpired(at: now, into: &dropped) }
             return dropped
         }
     }
@@ -155,9 +135,7 @@ extension MemoryStore: Outbox {
     @discardableResult
     public func clearLane(_ key: GrantKey, by deadline: Deadline) async throws(OutboxError) -> Int {
         state.withLock { state in
-            let count = state.outbox.lanes[key]?.rows.count ?? 0
-            state.outbox.lanes[key]?.rows = []
-            return count
+            state.outbox.lanes[key]?.clear() ?? 0
         }
     }
 
@@ -220,27 +198,5 @@ extension MemoryStore.State {
 extension MemoryOutbox {
     fileprivate func stands(_ lease: LaneLease, at now: Int64) -> Bool {
         lanes[lease.key].map { $0.lease?.id == lease.id && $0.isLeased(at: now) } ?? false
-    }
-
-    @discardableResult
-    fileprivate mutating func change(
-        _ key: GrantKey, where isMeant: (Entry) -> Bool, _ change: (inout Entry) -> Void
-    ) -> Bool {
-        var hasChanged = false
-        for index in lanes[key]?.rows.indices ?? 0..<0 {
-            guard var entry = lanes[key]?.rows[index], isMeant(entry) else { continue }
-            change(&entry)
-            lanes[key]?.rows[index] = entry
-            hasChanged = true
-        }
-        return hasChanged
-    }
-}
-
-extension OutboxRow {
-    fileprivate func postponed(until moment: UnixTime) -> OutboxRow {
-        OutboxRow(
-            sequence: sequence, deviceID: deviceID, kind: kind, body: body, messageID: messageID,
-            createdAt: createdAt, expiresAt: expiresAt, dueAt: moment, attempts: attempts + 1)
     }
 }

@@ -31,7 +31,7 @@ extension SQLiteStore: Outbox {
                     (SELECT lane FROM outbox CROSS JOIN grants ON grants.id = lane
                     WHERE head = 1 AND due_at <= ?1 AND outbox.expires_at > ?1
                         AND suspended = 0 AND lane_until <= ?1 AND lane_paused_until <= ?1
-                    ORDER BY due_at LIMIT 1)
+                    ORDER BY due_at, outbox.sequence LIMIT 1)
                 """, [.integer(now)])
             guard let lane else { return nil }
             let id = SecureRandom.uuid()
@@ -127,7 +127,8 @@ extension SQLiteStore: Outbox {
         try await readOutbox(by: deadline) { (connection: inout Connection) throws(StorageError) in
             let row = try connection.row(
                 """
-                SELECT min(max(due_at, lane_paused_until, lane_until)) FROM outbox JOIN grants ON grants.id = lane
+                SELECT min(max(due_at, lane_paused_until, lane_until)) FROM outbox INDEXED BY outbox_due
+                JOIN grants ON grants.id = lane
                 WHERE head = 1 AND outbox.expires_at > ?1 AND suspended = 0
                 """, [.integer(now)])
             return row?.optionalInteger(0).map(UnixTime.init(milliseconds:))
