@@ -112,9 +112,13 @@ extension Event {
         endpointID: String, cause: EventCause = .physicalInteraction, at time: UnixTime,
         messageID: String = newMessageID()
     ) -> Event {
-        Event(
+        // The one message whose time has no fraction.
+        let payload: JSONObject = [
+            "cause": ["type": .string(cause.rawValue)], "timestamp": .string(time.iso8601()),
+        ]
+        return Event(
             namespace: "Alexa.DoorbellEventSource", name: "DoorbellPress", messageID: messageID,
-            endpointID: endpointID, payload: started(cause, time), contextProperties: [])
+            endpointID: endpointID, payload: payload)
     }
 
     /// A report that a scene was activated, or deactivated, at `time`.

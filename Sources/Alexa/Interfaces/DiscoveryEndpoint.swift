@@ -27,6 +27,7 @@ public enum DiscoveryEndpoint {
 
     private static func violation(ofCapability capability: JSONValue) -> ShapeFault? {
         guard let interface = AlexaInterface.named(capability["interface"]?.string ?? "") else { return nil }
+        guard capability["version"] == "3" else { return ShapeFault(.notOneOf, path: "version") }
         if interface.needsInstance, capability["instance"]?.string?.isEmpty ?? true {
             return ShapeFault(.missing, path: "instance")
         }
@@ -49,7 +50,7 @@ public enum DiscoveryEndpoint {
             .required("endpointId", id), .required("manufacturerName", words), .required("friendlyName", words),
             .required("description", words),
             .required("displayCategories", .list(.text(1...128), 1...Int.max, isSet: true)),
-            .required("capabilities", .list(capability, 1...Int.max, isSet: true)), .optional("cookie", .anyObject),
+            .required("capabilities", .list(capability, 1...Int.max, isSet: true)), .optional("cookie", .map(.text())),
             .optional(
                 "additionalAttributes",
                 .object([
@@ -69,20 +70,18 @@ public enum DiscoveryEndpoint {
         ], isOpen: true)
     private static let capability = Shape.object(
         [
-            .required("type", .oneOf(["AlexaInterface"])), .required("interface", .text(1...256)),
-            .required("version", .text(1...16)),
+            .required("type", .oneOf(["AlexaInterface"])), .required("interface", .text(1...256, .namespace)),
+            .required("version", .text(1...16, .version)),
             .optional(
                 "properties",
-                .object(
-                    [
-                        .optional(
-                            "supported", .list(.object([.required("name", .text(1...256))], isOpen: true), isSet: true)),
-                        .optional("proactivelyReported", .bool), .optional("retrievable", .bool),
-                        .optional("nonControllable", .bool),
-                    ], isOpen: true)),
+                .object([
+                    .optional("supported", .list(.object([.required("name", .text(1...256))]), isSet: true)),
+                    .optional("proactivelyReported", .bool), .optional("retrievable", .bool),
+                    .optional("nonControllable", .bool), .optional("readOnly", .bool),
+                ])),
             .optional(
                 "directiveConfigurations",
                 .list(.object([.optional("directives", .list(.text()))], isOpen: true))),
-            .optional("semantics", .anyObject),
+            .optional("semantics", .semantics),
         ], isOpen: true)
 }

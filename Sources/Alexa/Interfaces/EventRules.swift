@@ -89,7 +89,7 @@ struct EventRule: Sendable {
                 payload: .object([
                     .required(
                         "cause", .object([.required("type", .oneOf(EventCause.allCases.prefix(5).map(\.rawValue)))])),
-                    .required("timestamp", .instant()),
+                    .required("timestamp", .instant(fraction: false)),
                 ]), endpoint: .required)
         ],
     ]
@@ -113,7 +113,7 @@ struct EventRule: Sendable {
 
     /// What every property has, whatever its interface.
     static let contextProperty = Shape.object([
-        .required("namespace", .text(1...Int.max)), .required("name", .text(1...Int.max)),
+        .required("namespace", .text(1...256, .namespace)), .required("name", .text(1...Int.max)),
         .required("value", .any), .required("timeOfSample", .instant()),
         .required("uncertaintyInMilliseconds", .number(0...Double.greatestFiniteMagnitude)),
         .optional("instance", .text(1...Int.max)),

@@ -43,16 +43,22 @@ extension AlexaInterface {
                 .required("capabilityResources", .capabilityResources),
                 .required(
                     "configuration",
-                    .object(
-                        [
-                            .required(
-                                "supportedRange",
-                                .object(
-                                    [
-                                        .required("minimumValue", .number()), .required("maximumValue", .number()),
-                                        .required("precision", .number()),
-                                    ], isOpen: true))
-                        ], isOpen: true)),
+                    .object([
+                        .required(
+                            "supportedRange",
+                            .object([
+                                .required("minimumValue", .number()), .required("maximumValue", .number()),
+                                .required("precision", .number()),
+                            ])),
+                        .optional("unitOfMeasure", .text()),
+                        .optional(
+                            "presets",
+                            .list(
+                                .object([
+                                    .required("rangeValue", .number()),
+                                    .required("presetResources", .capabilityResources),
+                                ]))),
+                    ])),
             ]),
         AlexaInterface(
             "ModeController", needsInstance: true,
@@ -75,7 +81,7 @@ extension AlexaInterface {
                                             .required("value", .text(1...Int.max)),
                                             .required("modeResources", .capabilityResources),
                                         ], isOpen: true), 1...Int.max)),
-                        ], isOpen: true)),
+                        ])),
             ]),
     ]
 

@@ -21,6 +21,8 @@ public indirect enum Shape: Sendable {
     case instant(fraction: Bool = true)
     /// So many values of one shape; in a set no two are equal.
     case list(Shape, ClosedRange<Int> = 0...Int.max, isSet: Bool = false)
+    /// An object whose members, whatever their names, are of one shape.
+    case map(Shape)
     /// An object with these members; an open one may have others.
     case object([Member], isOpen: Bool = false)
     /// The first of these shapes that fits.
@@ -34,6 +36,10 @@ public indirect enum Shape: Sendable {
         case messageID
         /// Letters, digits and `_-=#;:?@&`: endpoint ids.
         case endpointID
+        /// `Alexa`, or `Alexa.` and words of letters and digits with full stops between them.
+        case namespace
+        /// Digits and full stops: versions.
+        case version
     }
 
     /// A member of an object.
@@ -77,6 +83,11 @@ public indirect enum Shape: Sendable {
             return isInstant(text, fraction: fraction) ? nil : ShapeFault(.pattern)
         case (.list(let shape, let count, let isSet), .array(let values)):
             return listFault(values, shape, count, isSet)
+        case (.map(let shape), .object(let object)):
+            for (name, member) in object {
+                if let fault = shape.fault(in: member) { return fault.below(name) }
+            }
+            return nil
         case (.object(let members, let isOpen), .object(let object)): return objectFault(object, members, isOpen)
         case (.either(let shapes), _):
             var last: ShapeFault?
@@ -195,6 +206,12 @@ extension Shape.Alphabet {
         case .any: true
         case .messageID: text.utf8.allSatisfy { isLetterOrDigit($0) || $0 == UInt8(ascii: "-") }
         case .endpointID: text.utf8.allSatisfy { isLetterOrDigit($0) || isEndpointMark($0) }
+        case .namespace:
+            text == "Alexa"
+                || text.hasPrefix("Alexa.")
+                    && text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+                        .allSatisfy { !$0.isEmpty && $0.allSatisfy(isLetterOrDigit) }
+        case .version: !text.isEmpty && text.utf8.allSatisfy { (48...57).contains($0) || $0 == UInt8(ascii: ".") }
         }
     }
 }

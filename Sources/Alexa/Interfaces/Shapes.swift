@@ -27,29 +27,48 @@ extension Shape {
     static let whole = Shape.integer()
 
     /// The friendly names of a capability, in the words of users or from Alexa's catalogue.
-    static let capabilityResources = Shape.object(
-        [
-            .required(
-                "friendlyNames",
-                .list(
-                    .either([
-                        .object(
-                            [
-                                .required("@type", .oneOf(["asset"])),
-                                .required("value", .object([.required("assetId", .text(1...Int.max))], isOpen: true)),
-                            ], isOpen: true),
-                        .object(
-                            [
-                                .required("@type", .oneOf(["text"])),
-                                .required(
-                                    "value",
-                                    .object(
-                                        [
-                                            .required("text", .text(1...Int.max)),
-                                            .required("locale", .text(1...Int.max)),
-                                        ],
-                                        isOpen: true)),
-                            ], isOpen: true),
-                    ]), 1...Int.max))
-        ], isOpen: true)
+    static let capabilityResources = Shape.object([
+        .required(
+            "friendlyNames",
+            .list(
+                .either([
+                    .object([
+                        .required("@type", .oneOf(["asset"])),
+                        .required("value", .object([.required("assetId", .text(1...Int.max))], isOpen: true)),
+                    ]),
+                    .object([
+                        .required("@type", .oneOf(["text"])),
+                        .required(
+                            "value",
+                            .object(
+                                [.required("text", .text(1...Int.max)), .required("locale", .text(1...Int.max))],
+                                isOpen: true)),
+                    ]),
+                ]), 1...Int.max))
+    ])
+
+    /// What a capability means by the words "open", "close", "raise" and "lower".
+    static let semantics = Shape.object([
+        .optional(
+            "actionMappings",
+            .list(
+                .object([
+                    .required("@type", .oneOf(["ActionsToDirective"])), .required("actions", .list(.text())),
+                    .required(
+                        "directive", .object([.required("name", .text()), .optional("payload", .anyObject)])),
+                ]))),
+        .optional(
+            "stateMappings",
+            .list(
+                .either([
+                    .object([
+                        .required("@type", .oneOf(["StatesToValue"])), .required("states", .list(.text())),
+                        .optional("value", .any),
+                    ]),
+                    .object([
+                        .required("@type", .oneOf(["StatesToRange"])), .required("states", .list(.text())),
+                        .optional("range", .anyObject),
+                    ]),
+                ]))),
+    ])
 }
