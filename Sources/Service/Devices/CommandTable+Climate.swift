@@ -100,9 +100,12 @@ struct ThermostatSetpoints {
         var new = self
         if let lower { new.lower = lower }
         if let upper { new.upper = upper }
-        if let target { new.aim(at: target) }
+        if let target, lower == nil, upper == nil { new.aim(at: target) } else if let target { new.target = target }
         if let lower = new.lower, let upper = new.upper, upper - lower < limits.minimumDelta { throw tooClose }
-        if target != nil, lower != nil || upper != nil, !new.targetIsBetween { throw tooClose }
+        if target == nil, let kept = new.target, let lower = new.lower, let upper = new.upper {
+            new.target = clamped(kept, to: lower...upper)
+        }
+        if !new.targetIsBetween { throw tooClose }
         self = new
     }
 

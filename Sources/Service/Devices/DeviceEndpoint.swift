@@ -80,7 +80,7 @@ public struct DeviceEndpoint: Hashable, Sendable {
         for name in ["manufacturer", "model"] where attributes[name] == nil {
             attributes[name] = EndpointText(try device.text(name), limit: 256).map { .string($0.text) }
         }
-        return attributes.isEmpty ? nil : .object(attributes)
+        return attributes.isEmpty ? Optional.none : .object(attributes)
     }
 }
 

@@ -99,7 +99,11 @@ extension UnixTime {
 
 extension JSONObject {
     /// The member, where it is there and not null.
-    func given(_ name: String) -> JSONValue? { self[name].flatMap { $0.isNull ? nil : $0 } }
+    func given(_ name: String) -> JSONValue? {
+        // Not by a conditional expression: `nil` in it would be the JSON value.
+        guard let value = self[name], !value.isNull else { return Optional.none }
+        return value
+    }
 
     /// A fault of a member, or that it is missing.
     func fault(_ name: String, _ problem: String) -> DeviceFault {

@@ -9,6 +9,7 @@ final class EmbeddedDevices: Sendable {
     /// How many devices one page of the list has.
     static let pageSize = 20
 
+    /// By endpoint id: texts of ASCII alone, which are equal where their bytes are.
     private let devices: [String: Devices.Device]
     private let owned: [String: [Devices.Device]]
     private let states: Locked<[String: Condition]>
@@ -29,7 +30,7 @@ final class EmbeddedDevices: Sendable {
 
     init(_ devices: Devices?, clock: @escaping WallClock) {
         let all = devices?.all ?? []
-        self.devices = Dictionary(all.map { ($0.id, $0) }) { first, _ in first }
+        self.devices = Dictionary(all.map { (EndpointID.encode($0.id), $0) }) { first, _ in first }
         owned = all.reduce(into: [:]) { owned, device in
             for owner in device.owners { owned[owner, default: []].append(device) }
         }
@@ -57,7 +58,8 @@ final class EmbeddedDevices: Sendable {
         }
         let now = clock()
         return device.properties(
-            states.withLock { $0[id, default: Condition(device)].settled(at: now) }, at: sampled(device, now))
+            states.withLock { $0[EndpointID.encode(id), default: Condition(device)].settled(at: now) },
+            at: sampled(device, now))
     }
 
     /// What became of a command.
@@ -82,7 +84,8 @@ final class EmbeddedDevices: Sendable {
         if let error = device.behaviour.error { throw error }
         let now = clock()
         return try states.withLock { (states) throws(DeviceRefusal) -> Outcome in
-            var condition = states[id] ?? Condition(device)
+            let key = EndpointID.encode(id)
+            var condition = states[key] ?? Condition(device)
             condition.settle(at: now)
             guard condition.coming == nil else {
                 throw DeviceRefusal(.endpointBusy, "The device is busy with what it was told before")
@@ -90,7 +93,7 @@ final class EmbeddedDevices: Sendable {
             var run = CommandRun(
                 device: device, capability: capability, command: command, now: now, state: condition.state)
             // What a device remembers of a refused command stays, such as a wrong code.
-            defer { states[id] = condition }
+            defer { states[key] = condition }
             do throws(DeviceRefusal) { try rule(&run) } catch {
                 condition.state.memory = run.state.memory
                 throw error
@@ -106,7 +109,7 @@ final class EmbeddedDevices: Sendable {
 
     /// A device of the user's; those of others are as if there were none.
     private func device(_ id: String, of subject: String) throws(DeviceRefusal) -> Devices.Device {
-        guard let device = devices[id], device.owners.contains(subject) else {
+        guard let device = devices[EndpointID.encode(id)], device.owners.contains(subject) else {
             throw DeviceRefusal(.noSuchEndpoint, "The user has no such device")
         }
         return device

@@ -39,7 +39,8 @@ public enum EndpointID {
     public static func decode(_ endpointID: String) -> Decoded {
         if endpointID.hasPrefix(base64Prefix) {
             guard let bytes = Base64URL.decode(endpointID.dropFirst(base64Prefix.count)),
-                let deviceID = String(validating: bytes, as: UTF8.self), encode(deviceID) == endpointID
+                let deviceID = String(validating: bytes, as: UTF8.self), !deviceID.isEmpty,
+                encode(deviceID) == endpointID
             else { return .device(endpointID) }
             return .device(deviceID)
         }
