@@ -121,7 +121,7 @@ extension CommandTable {
         return clamped(level + (band["levelDirection"]?.string == "DOWN" ? -delta : delta), to: range)
     }
 
-    static let resetBands = bands { (run, _, _, range) throws(DeviceRefusal) in clamped(0, to: range) }
+    static let resetBands = bands(orAll: true) { (run, _, _, range) throws(DeviceRefusal) in clamped(0, to: range) }
 
     static let setSoundMode: CommandRule = { (run) throws(DeviceRefusal) in
         let mode = try run.text("mode")
@@ -137,14 +137,18 @@ extension CommandTable {
         throws(DeviceRefusal) -> Double
 
     /// A command that gives each of the named bands a new level.
-    private static func bands(_ newLevel: @escaping NewLevel) -> CommandRule {
+    ///
+    /// Without names it is for all bands where `orAll` says so.
+    private static func bands(orAll: Bool = false, _ newLevel: @escaping NewLevel) -> CommandRule {
         { (run) throws(DeviceRefusal) in
             let configuration = run.capability["configurations"]?["bands"]
             let supported = (configuration?["supported"]?.array ?? []).compactMap { $0["name"]?.string }
             let minimum = configuration?["range"]?["minimum"]?.double ?? -10
             let range = minimum...max(minimum, configuration?["range"]?["maximum"]?.double ?? 10)
             var levels = run["bands"]?.array ?? []
-            for band in try run.objects("bands") {
+            let isForAll = orAll && (run.command.arguments.given("bands")?.array ?? []).isEmpty
+            let named = isForAll ? supported.map { ["name": .string($0)] } : try run.objects("bands")
+            for band in named {
                 guard let name = band["name"]?.string else { throw .malformed("name is not a text") }
                 guard supported.contains(name) else {
                     throw DeviceRefusal(.invalidValue, "The equalizer has no such band")

@@ -1,3 +1,4 @@
+import Alexa
 public import JSON
 
 /// A device, as resource servers describe it, made into what Alexa's discovery calls an endpoint.
@@ -44,6 +45,7 @@ public struct DeviceEndpoint: Hashable, Sendable {
         for member in ["cookie", "connections", "relationships", "registration"] {
             object[member] = device.given(member)
         }
+        if let fault = DiscoveryEndpoint.violation(of: object) { throw DeviceFault(fault) }
         self.object = object
         reportedProperties = capabilities.reduce(into: []) { $0.formUnion($1.reported) }
     }
@@ -64,7 +66,8 @@ public struct DeviceEndpoint: Hashable, Sendable {
                 throw error.below("capabilities[\(index)]")
             }
         }
-        if !capabilities.contains(where: { $0.interface.isEmpty }) { capabilities.insert(.alexa, at: 0) }
+        // At the end, so that a fault of another has the place that it has at the resource server.
+        if !capabilities.contains(where: { $0.interface.isEmpty }) { capabilities.append(.alexa) }
         return capabilities
     }
 

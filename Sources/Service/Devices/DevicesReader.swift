@@ -1,3 +1,4 @@
+import Alexa
 import JSON
 
 /// Reads the devices file member by member and notes what is wrong.
@@ -122,6 +123,8 @@ struct DevicesReader {
             throw DeviceFault(path: "name", problem: "follows from behaviour.reachable: leave it out")
         }
         guard let capability else { throw DeviceFault(path: "name", problem: "no capability names this property") }
+        let rule = AlexaInterface.named(property.key.namespace)?.property(property.key.name)
+        if let fault = rule?.value.fault(in: property.value) { throw DeviceFault(fault).below("value") }
         switch property.key.interface {
         case "RangeController":
             guard let value = property.value.double,

@@ -130,6 +130,7 @@ enum CommandRows {
         soundbar-living-room | EqualizerController.SetBands | bands: [{ name: 'BASS', level: -2 }] | EqualizerController.bands: [{ name: 'BASS', value: -2 }, { name: 'MIDRANGE', value: 0 }, { name: 'TREBLE', value: 1 }]
         soundbar-living-room | EqualizerController.AdjustBands | bands: [{ name: 'BASS', levelDelta: 3, levelDirection: 'DOWN' }, { name: 'TREBLE', levelDelta: 9, levelDirection: 'UP' }] | EqualizerController.bands: [{ name: 'BASS', value: -5 }, { name: 'MIDRANGE', value: 0 }, { name: 'TREBLE', value: 6 }]
         soundbar-living-room | EqualizerController.ResetBands | bands: [{ name: 'BASS' }] | EqualizerController.bands: [{ name: 'BASS', value: 0 }, { name: 'MIDRANGE', value: 0 }, { name: 'TREBLE', value: 6 }]
+        soundbar-living-room | EqualizerController.ResetBands | | EqualizerController.bands: [{ name: 'BASS', value: 0 }, { name: 'MIDRANGE', value: 0 }, { name: 'TREBLE', value: 0 }]
         soundbar-living-room | EqualizerController.SetBands | bands: [{ name: 'MIDRANGE', level: 7 }] | error: 'VALUE_OUT_OF_RANGE', validRange: { minimumValue: -6, maximumValue: 6 }
         soundbar-living-room | EqualizerController.SetBands | bands: [{ name: 'LOUD', level: 1 }] | error: 'INVALID_VALUE'
         soundbar-living-room | EqualizerController.SetBands | bands: [] | error: 'INVALID_DIRECTIVE'

@@ -1,3 +1,4 @@
+import Alexa
 import HTTP
 import JSON
 import Service
@@ -50,12 +51,21 @@ import Testing
             return
         }
         #expect(answer.status == 200, "\(row)")
+        for property in answer.json["properties"]?.array ?? [] { #expect(fits(property), "\(row)") }
         let (answered, state) = (DeviceHarness.values(answer.json), try await home.state(device))
         for (name, member) in expected where name != "payload" {
             #expect(answered[name] == member, "\(row)")
             #expect(state[name] == member, "\(row)")
         }
         if let payload = expected["payload"] { #expect(answer.json["payload"] == payload, "\(row)") }
+    }
+
+    /// Whether a property is as Alexa's tables have it.
+    private func fits(_ property: JSONValue) -> Bool {
+        guard let key = try? DeviceProperty(decoding: property).key,
+            let rule = AlexaInterface.named(key.namespace)?.property(key.name)
+        else { return false }
+        return rule.value.fault(in: property["value"] ?? .null) == nil
     }
 
     @Test("an offer of WebRTC is answered by a session description")

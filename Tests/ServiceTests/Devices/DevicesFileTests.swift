@@ -84,6 +84,11 @@ import Testing
             (speaker + ",state:[\(volume)]", []),
             (speaker, ["state: Speaker.volume is missing: the capability names it"]),
             (speaker + ",state:{}", ["state: not a list"]),
+            (speaker + ",state:[{interface:'Speaker',name:'volume',value:101}]", ["state[0].value: is out of range"]),
+            (
+                speaker + ",state:[{interface:'Speaker',name:'volume',value:'5'}]",
+                ["state[0].value: is of the wrong kind"]
+            ),
             (
                 "owners:['u1001'],capabilities:[{interface:'EndpointHealth',properties:['connectivity'],retrievable:true}],"
                     + "state:[{interface:'EndpointHealth',name:'connectivity',value:{value:'OK'}}]",
