@@ -1,7 +1,11 @@
+public import Alexa
+
 /// What a simulated host does wrong with one request.
 public enum AmazonFault: Hashable, Sendable {
     /// Answers with that status and body.
     case status(Int, body: String = "")
+    /// Answers as the event gateway refuses, with that status and code, and with `Retry-After` where it is given.
+    case gateway(Int, code: String, retryAfter: String? = nil)
     /// Answers 200 with a body that is nothing that was asked for.
     case garbage
     /// Answers rightly, but so much later.
@@ -16,6 +20,13 @@ public enum AmazonEndpoint: Hashable, Sendable, CaseIterable {
     case certificates
     /// Login with Amazon's token endpoint at `api.amazon.com`.
     case token
+    /// A region's event gateway.
+    case events(AlexaRegion)
+
+    /// Every one of them.
+    public static var allCases: [AmazonEndpoint] {
+        [.certificates, .token] + AlexaRegion.allCases.map(AmazonEndpoint.events)
+    }
 }
 
 /// A request that a simulated host got.

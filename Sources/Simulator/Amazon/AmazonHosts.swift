@@ -1,3 +1,4 @@
+public import Alexa
 import Concurrency
 public import Crypto
 public import HTTP
@@ -6,7 +7,8 @@ public import Time
 /// Plays Amazon's hosts: the request's `Host` decides which.
 ///
 /// `s3.amazonaws.com` serves certificate chains under `/echo.api/`: that of the authority, and one for each
-/// ``ChainFault`` by its name. `api.amazon.com` is Login with Amazon's token endpoint. Whatever else is asked is
+/// ``ChainFault`` by its name. `api.amazon.com` is Login with Amazon's token endpoint; `api.amazonalexa.com`,
+/// `api.eu.amazonalexa.com` and `api.fe.amazonalexa.com` are the regions' event gateways. Whatever else is asked is
 /// answered with 404 and recorded, so that a test sees it.
 public final class AmazonHosts: HTTPResponder, Sendable {
     /// How many requests are remembered.
@@ -14,6 +16,7 @@ public final class AmazonHosts: HTTPResponder, Sendable {
 
     private struct State {
         var faults: [AmazonEndpoint: [AmazonFault]] = [:]
+        var standing: [AmazonEndpoint: AmazonFault] = [:]
         var received: [ReceivedRequest] = []
         var chains: [String: [UInt8]] = [:]
         var signers: [ChainFault: AlexaSigner] = [:]
@@ -23,6 +26,8 @@ public final class AmazonHosts: HTTPResponder, Sendable {
     public let authority: Authority
     /// Login with Amazon's token endpoint.
     public let tokens: TokenEndpoint
+    /// The regions' event gateways.
+    public let events: EventEndpoint
     private let clock: WallClock
     private let state: Locked<State>
 
@@ -31,15 +36,24 @@ public final class AmazonHosts: HTTPResponder, Sendable {
         self.authority = authority
         self.clock = clock
         tokens = TokenEndpoint(clients: clients, clock: clock)
+        events = EventEndpoint(tokens: tokens)
         state = Locked(State(chains: [AlexaSigner.chainFile: authority.signing.pem]))
     }
 
     /// A code as AcceptGrant brings it, which the token endpoint will take once.
     public func issueGrantCode() -> String { tokens.issueGrantCode() }
 
+    /// Tokens as the exchange of such a code brings them, good for the event gateways.
+    public func issueEventTokens() -> AmazonTokens { tokens.issueEventTokens() }
+
     /// The next requests to `endpoint` go wrong so, one after another; then it is right again.
     public func script(_ endpoint: AmazonEndpoint, _ faults: [AmazonFault]) {
         state.withLock { $0.faults[endpoint] = faults }
+    }
+
+    /// Every request to `endpoint` goes wrong so from now on, after what was scripted; nil ends that.
+    public func always(_ endpoint: AmazonEndpoint, _ fault: AmazonFault?) {
+        state.withLock { $0.standing[endpoint] = fault }
     }
 
     /// What was asked so far, oldest first.
@@ -80,19 +94,26 @@ public final class AmazonHosts: HTTPResponder, Sendable {
         case ("api.amazon.com", "/auth/o2/token"):
             return await answer(.token) { self.tokens.answer(request) }
         default:
-            return HTTPResponse(status: 404)
+            guard let region = EventEndpoint.hosts[host], request.path == "/v3/events" else {
+                return HTTPResponse(status: 404)
+            }
+            return await answer(.events(region)) { self.events.answer(request, region: region) }
         }
     }
 
     private func answer(_ endpoint: AmazonEndpoint, rightly: () -> HTTPResponse) async -> HTTPResponse {
         let fault: AmazonFault? = state.withLock { state in
-            guard let first = state.faults[endpoint]?.first else { return nil }
+            guard let first = state.faults[endpoint]?.first else { return state.standing[endpoint] }
             state.faults[endpoint]?.removeFirst()
             return first
         }
         switch fault {
         case nil: return rightly()
         case .status(let status, let body)?: return HTTPResponse(status: status, body: Array(body.utf8))
+        case .gateway(let status, let code, let retryAfter)?:
+            var answer = EventEndpoint.answer(to: EventRefusal(status: status, code: code, description: "as scripted"))
+            if let retryAfter { answer.fields.append("Retry-After", retryAfter) }
+            return answer
         case .garbage?: return HTTPResponse(status: 200, body: Array("<html>something else</html>".utf8))
         case .delay(let duration)?:
             try? await Task.sleep(for: duration)

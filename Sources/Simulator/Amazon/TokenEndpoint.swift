@@ -1,3 +1,4 @@
+public import Alexa
 import Concurrency
 public import Crypto
 public import HTTP
@@ -11,7 +12,7 @@ public final class TokenEndpoint: Sendable {
     /// How long an access token lasts.
     public static let accessTokenSeconds: Int64 = 3600
 
-    /// From so many codes on, those that ended are dropped before another is issued.
+    /// From so many codes or access tokens on, those that ended are dropped before another is issued.
     static let codeLimit = 1000
 
     private struct Code {
@@ -25,6 +26,7 @@ public final class TokenEndpoint: Sendable {
     private struct State {
         var codes: [String: Code] = [:]
         var refreshTokens: [String: String] = [:]  // the client's id by the token's hash
+        var accessTokens: [String: UnixTime] = [:]  // the end of each token of an `events` client, by its hash
         var expiresInAsText = false
         var rotatesRefreshTokens = false
     }
@@ -78,8 +80,34 @@ public final class TokenEndpoint: Sendable {
         set { state.withLock { $0.rotatesRefreshTokens = newValue } }
     }
 
-    /// Forgets every refresh token, as if all users had taken back their consent.
-    public func revokeAll() { state.withLock { $0.refreshTokens = [:] } }
+    /// Forgets every token, as if all users had taken back their consent.
+    public func revokeAll() {
+        state.withLock { state in
+            state.refreshTokens = [:]
+            state.accessTokens = [:]
+        }
+    }
+
+    /// Ends every access token before its time; refresh tokens bring new ones.
+    public func endAccessTokens() { state.withLock { $0.accessTokens = [:] } }
+
+    /// Whether the event gateways take an access token now.
+    public func isLive(_ accessToken: String) -> Bool {
+        let now = clock()
+        return state.withLock { $0.accessTokens[Hex.encode(SHA256.digest(accessToken))].map { now < $0 } ?? false }
+    }
+
+    /// Tokens of whichever client takes AcceptGrant's codes; good for nothing where there is none.
+    public func issueEventTokens() -> AmazonTokens {
+        guard let client = clients.values.filter({ $0.use == .events }).min(by: { $0.id < $1.id }) else {
+            return AmazonTokens(
+                accessToken: Secret("Atza|none"), refreshToken: Secret("Atzr|none"),
+                lifetimeSeconds: Self.accessTokenSeconds)
+        }
+        return AmazonTokens(
+            accessToken: Secret(newAccessToken(for: client)), refreshToken: Secret(newRefreshToken(for: client)),
+            lifetimeSeconds: Self.accessTokenSeconds)
+    }
 
     /// Answers a request for tokens.
     public func answer(_ request: HTTPRequest) -> HTTPResponse {
@@ -162,10 +190,23 @@ public final class TokenEndpoint: Sendable {
         return token
     }
 
+    private func newAccessToken(for client: TokenEndpoint.Client) -> String {
+        let token = "Atza|" + SecureRandom.token()
+        guard client.use == .events else { return token }
+        let now = clock()
+        state.withLock { state in
+            if state.accessTokens.count >= Self.codeLimit {
+                state.accessTokens = state.accessTokens.filter { now < $0.value }
+            }
+            state.accessTokens[Hex.encode(SHA256.digest(token))] = now.adding(seconds: Self.accessTokenSeconds)
+        }
+        return token
+    }
+
     private func tokens(for client: TokenEndpoint.Client, refreshToken: String) -> HTTPResponse {
         let seconds = Self.accessTokenSeconds
         let body: JSONValue = [
-            "access_token": .string("Atza|" + SecureRandom.token()), "refresh_token": .string(refreshToken),
+            "access_token": .string(newAccessToken(for: client)), "refresh_token": .string(refreshToken),
             "token_type": "bearer", "expires_in": expiresInAsText ? .string(String(seconds)) : .integer(seconds),
         ]
         return answer(200, body)
