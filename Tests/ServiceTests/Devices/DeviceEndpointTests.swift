@@ -29,7 +29,7 @@ import Testing
                   maximumValue: 9, precision: 1 } }, capabilityResources: { friendlyNames: [
                   { "@type": "text", value: { text: "Speed", locale: "en-US" } }] } },
                 { interface: "SceneController", supportsDeactivation: true },
-                { interface: "DoorbellEventSource", version: "3.1", proactivelyReported: true },
+                { interface: "DoorbellEventSource", version: "3", proactivelyReported: true },
                 { interface: "StepSpeaker", properties: [] },
               ] }
             """#)
@@ -66,7 +66,7 @@ import Testing
                         "supportsDeactivation": true,
                     ],
                     [
-                        "type": "AlexaInterface", "interface": "Alexa.DoorbellEventSource", "version": "3.1",
+                        "type": "AlexaInterface", "interface": "Alexa.DoorbellEventSource", "version": "3",
                         "proactivelyReported": true,
                     ],
                     ["type": "AlexaInterface", "interface": "Alexa.StepSpeaker", "version": "3"],
