@@ -107,7 +107,8 @@ let package = Package(
         tests(of: "Telemetry", imports: ["Concurrency", "JSON", "Time"]),
         tests(of: "Alexa", imports: ["Concurrency", "Crypto", "HTTP", "JSON", "TestSupport", "Time"]),
         tests(of: "OAuth", imports: ["Concurrency", "Crypto", "HTTP", "JSON", "TestSupport", "Time"]),
-        tests(of: "Storage", imports: ["Alexa", "Crypto", "JSON", "OAuth", "Telemetry", "TestSupport", "Time"]),
+        tests(
+            of: "Storage", imports: ["Alexa", "Crypto", "JSON", "OAuth", "Telemetry", "TestSupport", "Time", "CSQLite"]),
         tests(
             of: "Transport",
             imports: ["Concurrency", "Crypto", "HTTP", "JSON", "Telemetry", "TestSupport", "Time"],

@@ -12,7 +12,8 @@ public final class TokenEndpoint: Sendable {
     /// How long an access token lasts.
     public static let accessTokenSeconds: Int64 = 3600
 
-    /// From so many codes or access tokens on, those that ended are dropped before another is issued.
+    /// From so many codes or access tokens on, those that ended are dropped before another is issued;
+    /// then of access tokens the one that ends first.
     static let codeLimit = 1000
 
     private struct Code {
@@ -197,6 +198,11 @@ public final class TokenEndpoint: Sendable {
         state.withLock { state in
             if state.accessTokens.count >= Self.codeLimit {
                 state.accessTokens = state.accessTokens.filter { now < $0.value }
+            }
+            if state.accessTokens.count >= Self.codeLimit,
+                let oldest = state.accessTokens.min(by: { $0.value < $1.value })
+            {
+                state.accessTokens[oldest.key] = nil
             }
             state.accessTokens[Hex.encode(SHA256.digest(token))] = now.adding(seconds: Self.accessTokenSeconds)
         }

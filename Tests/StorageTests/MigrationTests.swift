@@ -1,0 +1,66 @@
+import Alexa
+import CSQLite
+import Storage
+import TestSupport
+import Testing
+import Time
+
+@Suite("Migrations of a SQLite file", .timeLimit(.minutes(1))) struct MigrationTests {
+    /// Undoes the step that brought the outbox.
+    static let beforeOutbox = """
+        DROP TABLE outbox;
+        DROP TRIGGER known_states_without_grant;
+        DROP TABLE known_states;
+        DROP TABLE endpoint_ids;
+        ALTER TABLE grants DROP COLUMN gateway_region;
+        ALTER TABLE grants DROP COLUMN lane_lease;
+        ALTER TABLE grants DROP COLUMN lane_owner;
+        ALTER TABLE grants DROP COLUMN lane_until;
+        ALTER TABLE grants DROP COLUMN lane_paused_until;
+        PRAGMA user_version = 3;
+        """
+
+    @Test("a store of the time before events keeps its grants, and they get lanes")
+    func outbox() async throws {
+        try await withFolder { folder in
+            let path = folder + "/store.sqlite"
+            try await OutboxFileTests.open(path).open(key(), key(skill: "other"))
+            #expect(run(Self.beforeOutbox, path) == SQLITE_OK)
+            #expect(run("SELECT lane_until FROM grants", path) != SQLITE_OK)
+            let store = try OutboxFileTests.open(path)
+            let grant = try #require(try await store.grant(key(), by: soon))
+            #expect(grant == Grant(key: key(), credentials: credentials("home"), sequence: 1, version: 1))
+            #expect(try await store.post([event(.added)], by: soon) == PostOutcome(rows: 2))
+            #expect(try await store.drain().count == 2)
+        }
+    }
+
+    @Test("where a posting fails half-way in the file, nothing of it stays")
+    func halfWay() async throws {
+        try await withFolder { folder in
+            let path = folder + "/store.sqlite"
+            let store = try OutboxFileTests.open(path)
+            try await store.open(key())
+            let trap = """
+                CREATE TRIGGER trap BEFORE INSERT ON outbox WHEN new.device_id = 'trap' BEGIN
+                    SELECT RAISE(ABORT, 'trap');
+                END
+                """
+            #expect(run(trap, path) == SQLITE_OK)
+            await #expect(throws: OutboxError.self) {
+                try await store.post([changed([brightness(1)]), event(.added, "trap")], by: soon)
+            }
+            #expect(try await store.waitingRows(by: soon) == 0)
+            #expect(try await store.knownState(subject: "u1", deviceID: "d1", by: soon) == nil)
+            #expect(try await store.post([changed([brightness(1)])], by: soon).rows == 1)
+        }
+    }
+
+    private func run(_ sql: String, _ path: String) -> Int32 {
+        var handle: OpaquePointer?
+        let code = unsafe sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE, nil)
+        defer { unsafe sqlite3_close_v2(handle) }
+        guard code == SQLITE_OK else { return code }
+        return unsafe sqlite3_exec(handle, sql, nil, nil, nil)
+    }
+}
