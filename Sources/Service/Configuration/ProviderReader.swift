@@ -30,7 +30,9 @@ extension ConfigurationReader {
             }
         }
         if let bytes = content("devices", of: section) {
-            do throws(Devices.Faults) { embedded.devices = try Devices(json5: bytes, users: embedded.users) } catch {
+            do throws(Devices.Faults) {
+                embedded.devices = try Devices(json5: bytes, users: embedded.users, development: isDevelopment)
+            } catch {
                 note(
                     error.faults.map { FileFault(path: $0.path, problem: $0.problem) },
                     ofFileAt: section.path("devices"))

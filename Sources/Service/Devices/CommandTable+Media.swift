@@ -55,8 +55,8 @@ extension CommandTable {
         let count = Int(try run.whole("channelCount"))
         let channels = run.behaviour.channels
         guard !channels.isEmpty else {
-            let number = run["channel"]?["number"]?.string.flatMap(Int.init) ?? 1
-            tune(to: ["number": .string(String(max(1, number + count)))], &run)
+            let number = run["channel"]?["number"]?.string.flatMap(Int32.init) ?? 1
+            tune(to: ["number": .string(String(max(1, Int(number) + count)))], &run)
             return
         }
         let place = channels.firstIndex { .object($0.channel) == run["channel"] } ?? 0

@@ -109,8 +109,9 @@ extension DeviceBehaviour {
             var setpoints = Setpoints(usualIn: scale)
             let range = try span(value, within: -100...1000)
             (setpoints.minimum, setpoints.maximum) = (range.lowerBound, range.upperBound)
+            let span = range.upperBound - range.lowerBound
             setpoints.minimumDelta = try number(
-                "minimumDelta", of: value, else: setpoints.minimumDelta, within: 0...100)
+                "minimumDelta", of: value, else: min(setpoints.minimumDelta, span), within: 0...span)
             it.setpoints = setpoints
         },
         "pin": { (it, value) throws(DeviceFault) in

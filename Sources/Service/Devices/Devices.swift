@@ -32,13 +32,17 @@ public struct Devices: Sendable {
 
     /// Reads the file; every owner has to be one of `users`, where they are known.
     ///
+    /// - Parameters:
+    ///   - bytes: the file.
+    ///   - users: who can own a device; nil where that file cannot be read.
+    ///   - development: whether codes of panels may stand there in clear, as passwords of users may.
     /// - Throws: ``Faults``, all of them at once.
-    public init(json5 bytes: [UInt8], users: Users?) throws(Faults) {
+    public init(json5 bytes: [UInt8], users: Users?, development: Bool = true) throws(Faults) {
         let value: JSONValue
         do { value = try JSONValue(json5: bytes) } catch {
             throw Faults(faults: [DeviceFault(path: "", problem: error.reason)])
         }
-        var reader = DevicesReader(users: users)
+        var reader = DevicesReader(users: users, development: development)
         let devices = reader.devices(value)
         guard reader.faults.isEmpty else { throw Faults(faults: reader.faults) }
         all = devices

@@ -5,10 +5,14 @@ import JSON
 struct DevicesReader {
     /// nil where they cannot be read, so that owners cannot be judged.
     let users: Users?
+    let development: Bool
     private(set) var faults: [DeviceFault] = []
     private var endpointIDs: Set<String> = []
 
-    init(users: Users?) { self.users = users }
+    init(users: Users?, development: Bool) {
+        self.users = users
+        self.development = development
+    }
 
     mutating func devices(_ value: JSONValue) -> [Devices.Device] {
         guard let object = value.object else {
@@ -43,9 +47,12 @@ struct DevicesReader {
         var behaviour = DeviceBehaviour()
         if let given = object["behaviour"] {
             behaviour = DeviceBehaviour(decoding: given) { note($0.below("\(path).behaviour")) }
+            if !development, behaviour.pin != nil {
+                note("\(path).behaviour.pin", "a code in clear is taken in development alone")
+            }
         }
         let capabilities = (json["capabilities"]?.array ?? []).compactMap(\.object)
-        let state = state(of: object, at: path, capabilities)
+        let state = state(of: object, at: path, capabilities, behaviour)
         do throws(DeviceFault) {
             let endpoint = try DeviceEndpoint(device: .object(json))
             if !endpointIDs.insert(endpoint.endpointID).inserted { note("\(path).id", "another device has it") }
@@ -84,7 +91,7 @@ struct DevicesReader {
     ]
 
     private mutating func state(
-        of object: JSONObject, at path: String, _ capabilities: [JSONObject]
+        of object: JSONObject, at path: String, _ capabilities: [JSONObject], _ behaviour: DeviceBehaviour
     ) -> [DeviceProperty] {
         let path = "\(path).state"
         guard let list = (object["state"] ?? []).array else {
@@ -100,7 +107,7 @@ struct DevicesReader {
         for (index, value) in list.enumerated() {
             do throws(DeviceFault) {
                 let property = try DeviceProperty(decoding: value)
-                try Self.judge(property, of: known[property.key])
+                try Self.judge(property, of: known[property.key], behaviour)
                 if state.contains(where: { $0.key == property.key }) {
                     throw DeviceFault(path: "name", problem: "the property stands here twice")
                 }
@@ -118,7 +125,9 @@ struct DevicesReader {
     }
 
     /// Whether a property fits the capability that names it.
-    private static func judge(_ property: DeviceProperty, of capability: JSONObject?) throws(DeviceFault) {
+    private static func judge(
+        _ property: DeviceProperty, of capability: JSONObject?, _ behaviour: DeviceBehaviour
+    ) throws(DeviceFault) {
         guard property.key != Devices.connectivity else {
             throw DeviceFault(path: "name", problem: "follows from behaviour.reachable: leave it out")
         }
@@ -133,7 +142,21 @@ struct DevicesReader {
         case "ModeController"
         where property.value.string.map(CommandTable.supportedModes(of: capability).contains) != true:
             throw DeviceFault(path: "value", problem: "not one of supportedModes")
+        case "ThermostatController" where property.key.name != "thermostatMode":
+            try judge(setpoint: property.value, behaviour.setpoints)
         default: break
+        }
+    }
+
+    private static func judge(
+        setpoint: JSONValue, _ given: DeviceBehaviour.Setpoints?
+    ) throws(DeviceFault) {
+        guard let degrees = setpoint["value"]?.double,
+            let scale = setpoint["scale"]?.string.flatMap(TemperatureScale.init(rawValue:))
+        else { throw DeviceFault(path: "value", problem: "not a temperature") }
+        let limits = given ?? DeviceBehaviour.Setpoints(usualIn: scale)
+        guard scale == limits.scale, (limits.minimum...limits.maximum).contains(degrees) else {
+            throw DeviceFault(path: "value", problem: "not within behaviour.setpoints, in their scale")
         }
     }
 

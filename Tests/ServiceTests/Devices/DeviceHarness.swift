@@ -45,9 +45,11 @@ struct DeviceHarness {
 
     func send(
         _ method: HTTPMethod, _ target: String, as subject: String = "u1001", scopes: Set<String> = ["devices"],
-        body: [UInt8] = []
+        body: [UInt8] = [], token: Secret? = nil
     ) async throws -> (status: Int, json: JSONValue) {
-        var fields: HTTPFields = ["Authorization": "Bearer \(try token(subject, scopes: scopes).exposed)"]
+        var fields: HTTPFields = [
+            "Authorization": "Bearer \((try token ?? self.token(subject, scopes: scopes)).exposed)"
+        ]
         if method == .post { fields["Content-Type"] = "application/json" }
         let response = await Router(provider.routes).respond(
             to: HTTPRequest(method: method, target: target, fields: fields, body: body, deadline: clock.deadline()))
@@ -56,13 +58,13 @@ struct DeviceHarness {
 
     func command(
         _ device: String, _ interface: String, _ name: String, instance: String? = nil, _ arguments: JSONValue = [:],
-        as subject: String = "u1001"
+        as subject: String = "u1001", token: Secret? = nil
     ) async throws -> (status: Int, json: JSONValue) {
         var body: JSONObject = ["interface": .string(interface), "command": .string(name), "arguments": arguments]
         body["instance"] = instance.map(JSONValue.string)
         return try await send(
             .post, "/v1/devices/\(percentEncoded(device))/commands", as: subject,
-            body: JSONValue.object(body).encoded())
+            body: JSONValue.object(body).encoded(), token: token)
     }
 
     /// The state of a device, its values by `Interface.name` or `Interface.instance.name`.

@@ -122,6 +122,26 @@ import Testing
     }
 
     @Test(
+        "setpoints lie where the thermostat can go, in its scale",
+        arguments: [
+            ("", "20", "CELSIUS", true), ("", "4.9", "CELSIUS", false), ("", "35.1", "CELSIUS", false),
+            ("", "70", "FAHRENHEIT", true), ("", "20", "FAHRENHEIT", false), ("", "295", "KELVIN", true),
+            ("setpoints:{minimum:10,maximum:30,scale:'CELSIUS'}", "10", "CELSIUS", true),
+            ("setpoints:{minimum:10,maximum:30,scale:'CELSIUS'}", "9", "CELSIUS", false),
+            ("setpoints:{minimum:10,maximum:30,scale:'CELSIUS'}", "31", "CELSIUS", false),
+            ("setpoints:{minimum:10,maximum:30,scale:'CELSIUS'}", "20", "FAHRENHEIT", false),
+        ])
+    func setpoints(behaviour: String, degrees: String, scale: String, isGood: Bool) throws {
+        let found = try faultsOfDevice(
+            """
+            owners:['u1001'],capabilities:[{interface:'ThermostatController',properties:['targetSetpoint'],
+            retrievable:true,configuration:{supportsScheduling:false,supportedModes:['HEAT']}}],behaviour:{\(behaviour)},
+            state:[{interface:'ThermostatController',name:'targetSetpoint',value:{value:\(degrees),scale:'\(scale)'}}]
+            """)
+        #expect(found == (isGood ? [] : ["state[0].value: not within behaviour.setpoints, in their scale"]))
+    }
+
+    @Test(
         "behaviour has members of their kind, each within its bounds",
         arguments: [
             ("reachable:false", nil), ("reachable:0", "reachable"), ("reachable:null", "reachable"),
@@ -143,6 +163,8 @@ import Testing
             ("setpoints:{minimum:31,maximum:30,scale:'CELSIUS'}", "setpoints.maximum"),
             ("setpoints:{minimum:5,maximum:30,scale:'RANKINE'}", "setpoints.scale"),
             ("setpoints:{minimum:5,maximum:30,scale:'CELSIUS',minimumDelta:-1}", "setpoints.minimumDelta"),
+            ("setpoints:{minimum:20,maximum:21,scale:'CELSIUS'}", nil),
+            ("setpoints:{minimum:20,maximum:21,scale:'CELSIUS',minimumDelta:2}", "setpoints.minimumDelta"),
             ("colorTemperature:{minimum:2000,maximum:6500}", nil),
             ("colorTemperature:{minimum:900,maximum:6500}", "colorTemperature.minimum"),
             ("colorTemperature:{minimum:2000,maximum:10001}", "colorTemperature.maximum"),
@@ -160,6 +182,18 @@ import Testing
         let found = try faultsOfDevice("owners:['u1001'],capabilities:[],behaviour:{\(member)}")
         #expect(found.count == (path == nil ? 0 : 1))
         if let path { #expect(found.first?.hasPrefix("behaviour.\(path): ") == true) }
+    }
+
+    @Test("codes in clear are for development alone")
+    func plainCodes() throws {
+        let bytes = Array(DeviceHarness.file(capabilities: "", behaviour: "pin:'8642'").utf8)
+        let users = try DeviceHarness.users()
+        _ = try Devices(json5: bytes, users: users, development: true)
+        #expect {
+            try Devices(json5: bytes, users: users, development: false)
+        } throws: {
+            ($0 as? Devices.Faults)?.faults.map(\.path) == ["devices[0].behaviour.pin"]
+        }
     }
 
     @Test("a panel's code is not to be seen in what is read")
