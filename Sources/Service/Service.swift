@@ -95,7 +95,7 @@ public func makeService(_ configuration: Configuration, _ parts: ServiceParts) a
     let operations = Operations(
         metrics: parts.metrics, clockDrift: drift, log: parts.log,
         storeIsWritable: { deadline in (try? await store.probeWriting(by: deadline)) != nil })
-    let smartHome = makeSmartHome(configuration, parts, provider.validator, drift, traces)
+    let smartHome = makeSmartHome(configuration, parts, provider, drift, traces)
     let routes = [custom.route] + (smartHome.map { [$0.route] } ?? []) + (provider.embedded?.routes ?? [])
     let refuse: @Sendable (Router.Refusal) -> HTTPResponse = { [log = parts.log] in
         HTTPResponse(problemOf: $0, log: log)
@@ -109,7 +109,7 @@ public func makeService(_ configuration: Configuration, _ parts: ServiceParts) a
 
 /// What answers the forwarder; nil where no skill has a smart-home side.
 private func makeSmartHome(
-    _ configuration: Configuration, _ parts: ServiceParts, _ validator: TokenValidator, _ drift: ClockDrift,
+    _ configuration: Configuration, _ parts: ServiceParts, _ provider: ProviderSide, _ drift: ClockDrift,
     _ traces: TraceRecorder
 ) -> SmartHomeEndpoint? {
     let skills = configuration.skills.compactMap {
@@ -130,9 +130,10 @@ private func makeSmartHome(
         http: parts.http, tokenURL: configuration.amazon.lwaTokenURL,
         timeLimit: .seconds(configuration.limits.lwaSeconds), monotonic: parts.monotonic)
     return SmartHomeEndpoint(
-        skills: skills, proof: proof, validator: validator, loginWithAmazon: amazon, store: parts.store,
-        clock: parts.clock, now: parts.monotonic,
+        skills: skills, proof: proof, validator: provider.validator, loginWithAmazon: amazon, grants: parts.store,
+        endpointIDs: parts.store, devices: DeviceClient(provider.resources), clock: parts.clock, now: parts.monotonic,
         log: parts.log, metrics: parts.metrics, drift: drift, traces: traces,
+        endpointLimit: configuration.limits.discoveryEndpoints,
         responseLimitBytes: configuration.limits.smartHomeResponseBytes)
 }
 

@@ -57,6 +57,8 @@ public enum LogField: Sendable, Hashable {
     case requestType(String)
     /// The intent's name.
     case intent(String)
+    /// The provider's id of a device, or the name of one of its properties.
+    case device(String)
     /// The locale of a request.
     case locale(String)
     /// The address of the peer.
@@ -125,6 +127,7 @@ public enum LogField: Sendable, Hashable {
         case .skill(let text): ("skill", .text(text))
         case .requestType(let text): ("requestType", .text(text))
         case .intent(let text): ("intent", .text(text))
+        case .device(let text): ("device", .text(text))
         case .locale(let text): ("locale", .text(text))
         case .peer(let text): ("peer", .text(text))
         case .codeHash(let text): ("codeHash", .text(text))
@@ -165,6 +168,7 @@ extension LogField {
         case .route(let text) where isLong(text): .route(bounded(text))
         case .requestType(let text) where isLong(text): .requestType(bounded(text))
         case .intent(let text) where isLong(text): .intent(bounded(text))
+        case .device(let text) where isLong(text): .device(bounded(text))
         case .locale(let text) where isLong(text): .locale(bounded(text))
         case .upstream(let text) where isLong(text): .upstream(bounded(text))
         case .outcome(let text) where isLong(text): .outcome(bounded(text))

@@ -96,7 +96,7 @@ final class Stage: Sendable {
                     connection.waitForEnd()
                 } else {
                     connection.answer(
-                        "200 OK", #"{"name":"Alice Archer","email":"alice@example.com"}"#,
+                        "200 OK", #"{"name":"Alice Archer","email":"alice@example.com","devices":[]}"#,
                         fields: "Content-Type: application/json\r\n")
                 }
             }

@@ -15,6 +15,9 @@ public enum DiscoveryEndpoint {
         if let cookie = endpoint["cookie"], cookie.encoded().count > cookieLimitBytes {
             return ShapeFault(.length, path: "cookie")
         }
+        if let cookie = endpoint["cookie"]?.object, cookie.contains(where: { $0.value.string == nil }) {
+            return ShapeFault(.kind, path: "cookie")
+        }
         let capabilities = endpoint["capabilities"]?.array ?? []
         for (index, capability) in capabilities.enumerated() {
             if let fault = violation(ofCapability: capability) { return fault.below("capabilities[\(index)]") }

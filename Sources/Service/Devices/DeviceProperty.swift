@@ -1,3 +1,4 @@
+import Alexa
 public import JSON
 public import Time
 
@@ -61,9 +62,8 @@ public struct DeviceProperty: Hashable, Sendable {
         guard let milliseconds = uncertainty.double, milliseconds >= 0 else {
             throw DeviceFault(path: "uncertaintyMilliseconds", problem: "not a number of 0 or more")
         }
-        self.init(
-            Key(interface: interface, instance: try object.text("instance"), name: name), value, sampledAt: sampledAt,
-            uncertaintyMilliseconds: uncertainty)
+        let key = Key(interface: interface, instance: try object.text("instance"), name: name)
+        self.init(key, key.switchValue(value), sampledAt: sampledAt, uncertaintyMilliseconds: uncertainty)
     }
 
     /// The property as a resource server writes it.
@@ -90,6 +90,16 @@ public struct DeviceProperty: Hashable, Sendable {
         ]
         object["instance"] = key.instance.map(JSONValue.string)
         return .object(object)
+    }
+}
+
+extension DeviceProperty.Key {
+    /// ON and OFF for true and false, where the property is a switch: many servers say it so.
+    fileprivate func switchValue(_ value: JSONValue) -> JSONValue {
+        guard let isOn = value.bool, let shape = AlexaInterface.named(namespace)?.property(name)?.value,
+            shape.fault(in: value) != nil, shape.fault(in: "ON") == nil, shape.fault(in: "OFF") == nil
+        else { return value }
+        return isOn ? "ON" : "OFF"
     }
 }
 

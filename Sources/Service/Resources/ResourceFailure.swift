@@ -114,7 +114,7 @@ public struct DeclaredError: Hashable, Sendable {
         guard let type = body.string("error").flatMap(SmartHomeErrorType.init(rawValue:)), type != .acceptGrantFailed
         else { return nil }
         self.type = type
-        message = body.string("message").map { String($0.prefix(Self.messageLimit)) }
+        message = body.string("message").flatMap { $0.isEmpty ? nil : String($0.prefix(Self.messageLimit)) }
         details = [:]
         for (name, value) in body.members ?? [] where name != "error" && name != "message" {
             details[name] = value.value

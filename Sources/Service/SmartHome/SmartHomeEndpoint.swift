@@ -1,14 +1,15 @@
 public import Alexa
 import Crypto
 public import HTTP
+import JSON
 public import OAuth
 public import Telemetry
 public import Time
 
 /// Answers `POST /alexa/smart-home`: the directives that a Lambda forwarder hands on.
 ///
-/// From top to bottom: the forwarder's proof, which skill and region, the directive, the account, the answer. Where
-/// something fails, one switch decides what is said. AcceptGrant and Discover are taken, with no endpoints yet.
+/// From top to bottom: the forwarder's proof, which skill and region, the directive, the account, what the provider's
+/// server says, the event. Where something fails, ``SmartHomeFailure`` knows which error stands for it.
 public final class SmartHomeEndpoint: Sendable {
     /// How long an answer may take: Alexa waits eight seconds.
     public static let timeLimit = Duration.seconds(7)
@@ -27,6 +28,7 @@ public final class SmartHomeEndpoint: Sendable {
     private let proof: Proof
     private let validator: TokenValidator
     private let grants: GrantTaking
+    private let devices: DeviceAnswers
     private let telemetry: SmartHomeTelemetry
     private let clock: WallClock
     private let now: @Sendable () -> ContinuousClock.Instant
@@ -39,19 +41,25 @@ public final class SmartHomeEndpoint: Sendable {
     ///   - proof: what a request must prove.
     ///   - validator: judges the accounts' tokens.
     ///   - loginWithAmazon: where the codes of AcceptGrant are exchanged.
-    ///   - store: keeps the grants.
+    ///   - grants: keeps the grants.
+    ///   - endpointIDs: keeps those ids of devices that are too long for Alexa.
+    ///   - devices: the provider's server of devices.
+    ///   - reporting: is told what directives bring to light.
     ///   - clock: the time of day.
     ///   - now: the monotonic clock.
     ///   - log: gets one line a directive.
     ///   - metrics: counts directives and refusals.
     ///   - drift: watches the forwarder's clock.
     ///   - traces: keeps the steps of refused and failed directives.
+    ///   - endpointLimit: how many endpoints a discovery may have.
     ///   - responseLimitBytes: how long an answer may be.
     public init(
         skills: [SmartHomeSkill], proof: Proof, validator: TokenValidator, loginWithAmazon: LoginWithAmazon,
-        store: any GrantStore, clock: @escaping WallClock,
-        now: @escaping @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }, log: Log, metrics: Metrics,
-        drift: ClockDrift, traces: TraceRecorder?, responseLimitBytes: Int = 5 * 1024 * 1024
+        grants: any GrantStore, endpointIDs: any EndpointIDStore, devices: DeviceClient,
+        reporting: (any DeviceReporting)? = nil,
+        clock: @escaping WallClock, now: @escaping @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now },
+        log: Log, metrics: Metrics, drift: ClockDrift, traces: TraceRecorder?, endpointLimit: Int = 300,
+        responseLimitBytes: Int = 5 * 1024 * 1024
     ) {
         self.skills = skills
         self.proof = proof
@@ -59,7 +67,10 @@ public final class SmartHomeEndpoint: Sendable {
         self.clock = clock
         self.now = now
         self.responseLimitBytes = responseLimitBytes
-        grants = GrantTaking(store: store, loginWithAmazon: loginWithAmazon, clock: clock, now: now, log: log)
+        self.grants = GrantTaking(store: grants, loginWithAmazon: loginWithAmazon, clock: clock, now: now, log: log)
+        self.devices = DeviceAnswers(
+            client: devices, endpointIDs: endpointIDs, reporting: reporting, endpointLimit: endpointLimit,
+            answerLimitBytes: responseLimitBytes, clock: clock, now: now, log: log)
         telemetry = SmartHomeTelemetry(log: log, metrics: metrics, drift: drift, traces: traces)
     }
 
@@ -78,25 +89,27 @@ public final class SmartHomeEndpoint: Sendable {
             let (skill, region) = try addressee(of: request)
             progress.skill = skill.name
             progress.region = region?.rawValue
-            let directive = try decode(verified)
-            progress.directive = directive.countedName
-            progress.messageID = directive.header.messageID
-            request.lateAnswer.response = lateAnswer(to: directive.echo)
-            let body = try await answer(to: directive, skill, region, request, &progress).encoded()
-            guard body.count <= responseLimitBytes else {
-                throw .tooLong(bytes: body.count, limit: responseLimitBytes, directive.echo)
-            }
+            let (directive, wish) = try decode(verified, &progress)
+            request.lateAnswer.response = lateAnswer(to: progress.echo)
+            let deadline = deadline(of: wish, request, progress)
+            let principal = try await principal(directive.token, skill, by: deadline, progress)
+            let call = DirectiveCall(
+                echo: progress.echo, skill: skill, region: region, principal: principal, start: progress.start,
+                deadline: deadline, trace: progress.trace)
+            let event = try await answer(to: wish, call)
+            let body = try encode(event)
             telemetry.answered(progress, end: now())
             return .skill(body)
         } catch {
             telemetry.failed(error, progress, end: now())
-            return response(to: error, progress.trace.id)
+            return response(to: error, progress)
         }
     }
 
     // MARK: - What is said where something fails
 
-    private func response(to failure: SmartHomeFailure, _ traceID: TraceID) -> HTTPResponse {
+    private func response(to failure: SmartHomeFailure, _ progress: SmartHomeProgress) -> HTTPResponse {
+        let traceID = progress.trace.id
         switch failure {
         case .unproven(.bodyUnreadable(let reason)):
             return Problem(status: 400, code: failure.reasonCode, detail: reason, traceID: traceID).response
@@ -107,39 +120,23 @@ public final class SmartHomeEndpoint: Sendable {
             return response
         case .query(let fault):
             return Problem(status: 400, code: fault.rawValue, detail: fault.detail, traceID: traceID).response
-        case .unreadable(let rejection): return .skill(Event.errorResponse(to: rejection).encoded())
-        case .unknown(let echo): return errorResponse(echo, .invalidDirective, failure)
-        case .token(let rejection, let echo): return errorResponse(echo, type(of: rejection), failure)
-        case .tooLong(_, _, let echo): return errorResponse(echo, .internalError, failure)
-        case .grant(_, let echo): return errorResponse(echo, .acceptGrantFailed, failure)
+        case .refused, .token, .resource, .endpointUnknown, .store, .grant, .schema, .tooLong:
+            let error = failure.error ?? DeclaredError(.internalError)
+            return errorResponse(to: progress.echo, error, message: error.message ?? failure.reasonCode)
         }
     }
 
-    private func errorResponse(
-        _ echo: DirectiveEcho, _ type: SmartHomeErrorType, _ failure: SmartHomeFailure
-    ) -> HTTPResponse {
-        let type = echo.namespace == SmartHomeErrorType.acceptGrantFailed.namespace ? .acceptGrantFailed : type
-        return .skill(Event.errorResponse(to: echo, type, message: failure.reasonCode).encoded())
-    }
-
-    private func type(of rejection: TokenRejection) -> SmartHomeErrorType {
-        switch rejection {
-        // Alexa refreshes the token on this one alone.
-        case .expired: .expiredAuthorizationCredential
-        // Nothing is known against the token, so Alexa must not drop it.
-        case .providerUnreachable: .internalError
-        case .missing, .malformed, .algorithm, .badSignature, .unknownKey, .wrongIssuer, .wrongAudience, .wrongClient,
-            .notYetValid, .revoked, .lacksScope:
-            .invalidAuthorizationCredential
-        }
+    private func errorResponse(to echo: DirectiveEcho, _ error: DeclaredError, message: String) -> HTTPResponse {
+        // The interface of grants has one error of its own, and no other.
+        let isGrant = echo.namespace == SmartHomeErrorType.acceptGrantFailed.namespace
+        let type = isGrant ? .acceptGrantFailed : error.type
+        return .skill(
+            Event.errorResponse(to: echo, type, message: message, details: isGrant ? [:] : error.details).encoded())
     }
 
     /// What leaves if the time is up before the answer is there.
     private func lateAnswer(to echo: DirectiveEcho) -> HTTPResponse {
-        let isGrant = echo.namespace == SmartHomeErrorType.acceptGrantFailed.namespace
-        return .skill(
-            Event.errorResponse(to: echo, isGrant ? .acceptGrantFailed : .internalError, message: "time is up")
-                .encoded())
+        errorResponse(to: echo, DeclaredError(.bridgeUnreachable), message: "time is up")
     }
 
     // MARK: - Steps
@@ -173,31 +170,32 @@ public final class SmartHomeEndpoint: Sendable {
         return (skill, region)
     }
 
-    private func decode(_ verified: VerifiedRequest) throws(SmartHomeFailure) -> Directive {
-        do throws(DirectiveRejection) { return try Directive(decoding: verified) } catch { throw .unreadable(error) }
+    private func decode(
+        _ verified: VerifiedRequest, _ progress: inout SmartHomeProgress
+    ) throws(SmartHomeFailure) -> (Directive, Wish) {
+        do throws(DirectiveRejection) {
+            let directive = try Directive(decoding: verified)
+            progress.echo = directive.echo
+            progress.directive = directive.countedName
+            progress.messageID = directive.header.messageID
+            let wish = try Wish(directive)
+            if case .acceptGrant(let grant) = wish {
+                progress.codeHash = String(GrantTaking.hash(of: grant.code).prefix(8))
+            }
+            return (directive, wish)
+        } catch {
+            progress.echo = error.echo
+            throw .refused(error)
+        }
     }
 
-    private func answer(
-        to directive: Directive, _ skill: SmartHomeSkill, _ region: AlexaRegion?, _ request: HTTPRequest,
-        _ progress: inout SmartHomeProgress
-    ) async throws(SmartHomeFailure) -> Event {
-        let acceptGrant: AcceptGrant?
-        do throws(DirectiveRejection) { acceptGrant = try AcceptGrant(directive) } catch { throw .unreadable(error) }
-        if let acceptGrant {
-            let deadline = request.deadline.limited(to: Self.grantTimeLimit, from: progress.start)
-            try await take(acceptGrant, skill, region, by: deadline, &progress)
-            return .acceptGrantResponse()
-        }
-        if let discover = Discover(directive) {
-            _ = try await principal(discover.token, skill, discover.echo, by: request.deadline, progress)
-            return .discoverResponse(endpoints: [])
-        }
-        throw .unknown(directive.echo)
+    private func deadline(of wish: Wish, _ request: HTTPRequest, _ progress: SmartHomeProgress) -> Deadline {
+        guard case .acceptGrant = wish else { return request.deadline }
+        return request.deadline.limited(to: Self.grantTimeLimit, from: progress.start)
     }
 
     private func principal(
-        _ token: Secret?, _ skill: SmartHomeSkill, _ echo: DirectiveEcho, by deadline: Deadline,
-        _ progress: SmartHomeProgress
+        _ token: Secret?, _ skill: SmartHomeSkill, by deadline: Deadline, _ progress: SmartHomeProgress
     ) async throws(SmartHomeFailure) -> Principal {
         let begin = now()
         do throws(TokenRejection) {
@@ -208,34 +206,56 @@ public final class SmartHomeEndpoint: Sendable {
             return principal
         } catch {
             progress.trace.step("account", .refused, reason: error.reasonCode, from: begin, to: now())
-            throw .token(error, echo)
+            throw .token(error)
+        }
+    }
+
+    private func answer(to wish: Wish, _ call: DirectiveCall) async throws(SmartHomeFailure) -> Event {
+        do throws(SmartHomeFailure) {
+            switch wish {
+            case .acceptGrant(let grant): return try await take(grant, call)
+            case .discover: return try await devices.discover(call)
+            case .device(let checked): return try await devices.answer(checked, call)
+            }
+        } catch {
+            // The server that the token was made for does not take it: it is judged anew the next time.
+            if error.refusesToken { validator.forget(token: call.principal.token) }
+            throw error
         }
     }
 
     private func take(
-        _ acceptGrant: AcceptGrant, _ skill: SmartHomeSkill, _ region: AlexaRegion?, by deadline: Deadline,
-        _ progress: inout SmartHomeProgress
-    ) async throws(SmartHomeFailure) {
-        let echo = acceptGrant.echo
-        progress.codeHash = String(GrantTaking.hash(of: acceptGrant.code).prefix(8))
-        let principal = try await principal(acceptGrant.granteeToken, skill, echo, by: deadline, progress)
-        guard let events = skill.events else { throw .grant(reasonCode: "grant.eventsNotConfigured", echo) }
+        _ grant: AcceptGrant, _ call: DirectiveCall
+    ) async throws(SmartHomeFailure) -> Event {
+        guard let events = call.skill.events else { throw .grant(reasonCode: "grant.eventsNotConfigured") }
         let key = GrantKey(
-            source: .events, subject: principal.subject, skill: skill.name, region: region ?? events.region,
-            providerGrantID: principal.grantID)
+            source: .events, subject: call.principal.subject, skill: call.skill.name,
+            region: call.region ?? events.region, providerGrantID: call.principal.grantID)
         let outcome = await grants.outcome(
-            code: acceptGrant.code, client: events.client, key: key, by: deadline, trace: progress.trace)
-        if case .refused(let reasonCode) = outcome { throw .grant(reasonCode: reasonCode, echo) }
+            code: grant.code, client: events.client, key: key, by: call.deadline, trace: call.trace)
+        if case .refused(let reasonCode) = outcome { throw .grant(reasonCode: reasonCode) }
+        return .acceptGrantResponse()
+    }
+
+    /// The event's bytes, unless they would break Alexa's schema or be longer than Alexa takes.
+    ///
+    /// What is repeated of the directive is not judged: it is right because Alexa sent it.
+    private func encode(_ event: Event) throws(SmartHomeFailure) -> [UInt8] {
+        var judged = event
+        judged.correlationToken = nil
+        if event.endpointID != nil { judged.endpointID = "e" }
+        if let violation = judged.violation() { throw .schema(violation) }
+        let body = event.encoded()
+        guard body.count <= responseLimitBytes else { throw .tooLong(bytes: body.count, limit: responseLimitBytes) }
+        return body
     }
 }
 
 extension Directive {
-    /// Namespace and name as they are counted: those not taken together, since there is no end of them.
+    /// Namespace and name as they are counted: those that no interface has together, since there is no end of them.
     fileprivate var countedName: String {
-        switch (header.namespace, header.name) {
-        case ("Alexa.Authorization", "AcceptGrant"), ("Alexa.Discovery", "Discover"):
-            header.namespace + "." + header.name
-        default: "other"
-        }
+        guard let interface = AlexaInterface.named(header.namespace), interface.directive(header.name) != nil
+        else { return "other" }
+        return header.namespace + "." + header.name
     }
 }

@@ -11,6 +11,8 @@ struct SmartHomeProgress {
     /// The directive's namespace and name.
     var directive: String?
     var messageID: String?
+    /// What the answer repeats, as far as it could be read.
+    var echo = DirectiveEcho()
     /// The first digits of the hash of an AcceptGrant's code, by which its lines can be found.
     var codeHash: String?
 
@@ -52,10 +54,10 @@ struct SmartHomeTelemetry: Sendable {
             if case .forwarderStale(let milliseconds) = rejection {
                 drift.refused(differenceSeconds: Int(clamping: milliseconds / 1000), at: end)
             }
-        case .query, .unreadable: metrics.counter(.rejections, reason).add()
+        case .query, .refused: metrics.counter(.rejections, reason).add()
         case .token: metrics.counter(.tokenRejections, reason).add()
-        case .tooLong: metrics.counter(.invalidAnswers, reason).add()
-        case .unknown, .grant: break
+        case .schema, .tooLong: metrics.counter(.invalidAnswers, reason).add()
+        case .resource, .endpointUnknown, .store, .grant: break
         }
         count(progress)
         if let skill = progress.skill { trace.note("skill", skill) }

@@ -90,14 +90,21 @@ import Time
         let second = try await harness.event(discover, target: "/alexa/smart-home?skill=strict")
         #expect(second.errorType == "INVALID_AUTHORIZATION_CREDENTIAL")
         #expect(second.errorMessage == "token.lacksScope")
-        #expect(harness.http.requests.count == 1)
+        #expect(harness.http.requests.filter { $0.url == SmartHomeHarness.introspectionURL }.count == 1)
+        // What the kept answer does not open for discovery, it does not open for commands either.
+        let command = try await harness.event(
+            SmartHomeHarness.directive("Alexa.PowerController", "TurnOn", token: "opaque"),
+            target: "/alexa/smart-home?skill=strict")
+        #expect(command.errorMessage == "token.lacksScope")
+        #expect(harness.deviceCalls.count == 1)
     }
 
     @Test("a directive that the skill does not take is INVALID_DIRECTIVE with its correlation token")
     func unknown() async throws {
         let harness = try SmartHomeHarness()
         for (namespace, name) in [
-            ("Alexa.PowerController", "TurnOn"), ("Alexa", "ReportState"), ("Alexa.Discovery", "Other"),
+            ("Alexa.PowerController", "TurnUp"), ("Alexa", "reportState"), ("Alexa.Discovery", "Other"),
+            ("Alexa.Nonsense", "TurnOn"), ("PowerController", "TurnOn"),
         ] {
             let event = try await harness.event(Self.directive(namespace, name))
             #expect(event.eventName == "Alexa/ErrorResponse")
@@ -226,8 +233,8 @@ import Time
     @Test("what leaves when time is up is an error in the directive's own words", .timeLimit(.minutes(1)))
     func lateAnswers() async throws {
         for (directive, name, type) in [
-            (SmartHomeHarness.discover(token: "t"), "Alexa/ErrorResponse", "INTERNAL_ERROR"),
-            (Self.directive(), "Alexa/ErrorResponse", "INTERNAL_ERROR"),
+            (SmartHomeHarness.discover(token: "t"), "Alexa/ErrorResponse", "BRIDGE_UNREACHABLE"),
+            (Self.directive(), "Alexa/ErrorResponse", "BRIDGE_UNREACHABLE"),
             (SmartHomeHarness.acceptGrant(token: "t"), "Alexa.Authorization/ErrorResponse", "ACCEPT_GRANT_FAILED"),
         ] {
             let harness = try SmartHomeHarness()

@@ -17,6 +17,7 @@ final class SmartHomeHarness: Sendable {
     static let jwksURL = "https://provider.example.com/jwks.json"
     static let introspectionURL = "https://provider.example.com/introspect"
     static let issuer = "https://provider.example.com"
+    static let resourcesURL = "https://api.example.com/v1"
     static let forwarderSecret = Secret("marker-forwarder-secret")
     static let pair = AmazonClient(id: "amzn1.application-oa2-client.events", secret: Secret("marker-pair-secret"))
     static let home = SmartHomeSkill(
@@ -29,12 +30,14 @@ final class SmartHomeHarness: Sendable {
     struct Servers: Sendable {
         var lwa: RecordingHTTPClient.Answer = { _, _ in .json(SmartHomeHarness.tokens) }
         var introspection: RecordingHTTPClient.Answer?
+        /// The server of devices; it sees whole addresses below ``SmartHomeHarness/resourcesURL``.
+        var devices: RecordingHTTPClient.Answer = { _, _ in .json(#"{"devices":[]}"#) }
         var jwksFails = false
     }
 
     private static let key = Result { SigningKey(try PrivateKey.generate(.p256), algorithm: .es256, id: "k1") }
 
-    let clock = ManualClock()
+    let clock: ManualClock
     let servers: Locked<Servers>
     let http: RecordingHTTPClient
     let lines = LogLines()
@@ -43,14 +46,17 @@ final class SmartHomeHarness: Sendable {
     let drift: ClockDrift
     let traces: MemoryStore
     let grants: any GrantStore
+    let reports = RecordedReports()
     let endpoint: SmartHomeEndpoint
     let tokenKey: SigningKey
 
     init(
         skills: [SmartHomeSkill] = [home], grants: (any GrantStore)? = nil, isProofRequired: Bool = true,
-        introspects: Bool = false, servers: Servers = Servers(),
-        now: (@Sendable () -> ContinuousClock.Instant)? = nil
+        endpointIDs: (any EndpointIDStore)? = nil, introspects: Bool = false, servers: Servers = Servers(),
+        clock: ManualClock = ManualClock(), now: (@Sendable () -> ContinuousClock.Instant)? = nil,
+        endpointLimit: Int = 300, responseLimitBytes: Int = 5 * 1024 * 1024
     ) throws {
+        self.clock = clock
         let tokenKey = try Self.key.get()
         let shared = Locked(servers)
         let http = RecordingHTTPClient { request, deadline throws(HTTPClientError) in
@@ -62,6 +68,8 @@ final class SmartHomeHarness: Sendable {
             case Self.introspectionURL:
                 guard let answer = servers.introspection else { throw .unreachable("") }
                 return try await answer(request, deadline)
+            case let url where url.hasPrefix(Self.resourcesURL + "/"):
+                return try await servers.devices(request, deadline)
             default: throw .unreachable("")
             }
         }
@@ -84,9 +92,15 @@ final class SmartHomeHarness: Sendable {
                 ? .forwarder(ForwarderVerifier(secret: Self.forwarderSecret, clock: clock.wall)) : .none(),
             validator: TokenValidator(validation, http: http, clock: clock.wall, monotonic: now),
             loginWithAmazon: LoginWithAmazon(http: http, tokenURL: Self.lwaURL, monotonic: now),
-            store: self.grants, clock: clock.wall, now: now, log: log, metrics: metrics, drift: drift,
-            traces: TraceRecorder(store: traces, log: log, metrics: metrics))
+            grants: self.grants, endpointIDs: endpointIDs ?? traces,
+            devices: DeviceClient(ResourceClient(baseURL: Self.resourcesURL, http: http, now: now)),
+            reporting: reports, clock: clock.wall, now: now, log: log, metrics: metrics, drift: drift,
+            traces: TraceRecorder(store: traces, log: log, metrics: metrics), endpointLimit: endpointLimit,
+            responseLimitBytes: responseLimitBytes)
     }
+
+    /// No trace is stored.
+    struct NoTrace: Error {}
 
     // MARK: - Sending
 
@@ -112,6 +126,9 @@ final class SmartHomeHarness: Sendable {
     /// How often Login with Amazon was asked.
     var exchanges: [OutgoingRequest] { http.requests.filter { $0.url == Self.lwaURL } }
 
+    /// What was asked of the server of devices.
+    var deviceCalls: [OutgoingRequest] { http.requests.filter { $0.url.hasPrefix(Self.resourcesURL) } }
+
     /// The log so far, all of it.
     var logText: String {
         log.flush()
@@ -120,10 +137,11 @@ final class SmartHomeHarness: Sendable {
 
     /// The latest trace, once it is stored.
     func trace() async throws -> TraceRecord {
-        while true {
+        for _ in 0..<100_000 {
             if let trace = try await traces.traces(subject: nil, limit: 1).first { return trace }
             await Task.yield()
         }
+        throw NoTrace()
     }
 
     /// The grants of u1.
@@ -143,6 +161,27 @@ final class SmartHomeHarness: Sendable {
         let scope = token.map { #"{"type":"BearerToken","token":"\#($0)"}"# } ?? "{}"
         return #"{"directive":{"header":{"namespace":"Alexa.Discovery","name":"Discover","messageId":"m1","#
             + #""payloadVersion":"3"},"payload":{"scope":\#(scope)}}}"#
+    }
+
+    /// A directive for a device; nil leaves a member out.
+    static func directive(
+        _ namespace: String, _ name: String, _ payload: JSONValue = [:], instance: String? = nil,
+        endpointID: String? = "e1", correlationToken: String? = "ct-1", token: String?
+    ) -> String {
+        var header: JSONObject = [
+            "namespace": .string(namespace), "name": .string(name), "messageId": "m1", "payloadVersion": "3",
+        ]
+        header["correlationToken"] = correlationToken.map(JSONValue.string)
+        header["instance"] = instance.map(JSONValue.string)
+        var scope: JSONObject = ["type": "BearerToken"]
+        scope["token"] = token.map(JSONValue.string)
+        var directive: JSONObject = ["header": .object(header), "payload": payload]
+        if let endpointID {
+            directive["endpoint"] = [
+                "endpointId": .string(endpointID), "scope": .object(scope), "cookie": [:],
+            ]
+        }
+        return String(decoding: JSONValue.object(["directive": .object(directive)]).encoded(), as: UTF8.self)
     }
 
     /// A good token of user u1, unless the test says otherwise.
