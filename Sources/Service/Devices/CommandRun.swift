@@ -3,7 +3,7 @@ import JSON
 import Time
 
 /// What a device is told: the body of `POST /v1/devices/{id}/commands`.
-struct DeviceCommand: Sendable {
+struct DeviceCommand: Hashable, Sendable {
     let interface: String
     let name: String
     let instance: String?

@@ -19,7 +19,7 @@ final class EmbeddedDevices: Sendable {
     /// What a device is like, and what it will be like once it is done with what it was told.
     fileprivate struct Condition: Sendable {
         var state: DeviceState
-        var coming: (at: UnixTime, state: DeviceState)?
+        var coming: (at: UnixTime, state: DeviceState, command: DeviceCommand)?
 
         mutating func settle(at now: UnixTime) {
             guard let coming, coming.at <= now else { return }
@@ -87,8 +87,12 @@ final class EmbeddedDevices: Sendable {
             let key = EndpointID.encode(id)
             var condition = states[key] ?? Condition(device)
             condition.settle(at: now)
-            guard condition.coming == nil else {
-                throw DeviceRefusal(.endpointBusy, "The device is busy with what it was told before")
+            if let coming = condition.coming {
+                guard coming.command == command else {
+                    throw DeviceRefusal(.endpointBusy, "The device is busy with what it was told before")
+                }
+                // Told the same again, it goes on with it.
+                return .deferred(seconds: max(1, (coming.at.milliseconds - now.milliseconds + 999) / 1000))
             }
             var run = CommandRun(
                 device: device, capability: capability, command: command, now: now, state: condition.state)
@@ -99,7 +103,7 @@ final class EmbeddedDevices: Sendable {
                 throw error
             }
             if let seconds = device.behaviour.deferSeconds {
-                condition.coming = (now.adding(seconds: seconds), run.state)
+                condition.coming = (now.adding(seconds: seconds), run.state, command)
                 return .deferred(seconds: seconds)
             }
             condition.state = run.state
