@@ -101,7 +101,10 @@ struct ThermostatSetpoints {
         if let lower { new.lower = lower }
         if let upper { new.upper = upper }
         if let target, lower == nil, upper == nil { new.aim(at: target) } else if let target { new.target = target }
-        if let lower = new.lower, let upper = new.upper, upper - lower < limits.minimumDelta { throw tooClose }
+        // Who heats or cools to one temperature does not care how near the other setpoint is.
+        if keepsSpan, let lower = new.lower, let upper = new.upper, upper - lower < limits.minimumDelta {
+            throw tooClose
+        }
         if target == nil, let kept = new.target, let lower = new.lower, let upper = new.upper {
             new.target = clamped(kept, to: lower...upper)
         }
@@ -140,7 +143,10 @@ struct ThermostatSetpoints {
             upper = temperature
             lower = min(lower ?? temperature, max(temperature - limits.minimumDelta, limits.minimum))
         } else if let lower, let upper {
-            move(by: temperature - (lower + upper) / 2)
+            // Heating alone may have left the two nearer than a span may be.
+            let half = max(upper - lower, limits.minimumDelta) / 2
+            (self.lower, self.upper) = (temperature - half, temperature + half)
+            move(by: 0)
         }
     }
 
@@ -149,15 +155,15 @@ struct ThermostatSetpoints {
         if let target {
             aim(at: clamped(target + degrees, to: bounds))
         } else if mode == "HEAT", let lower {
-            aim(at: clamped(lower + degrees, to: limits.minimum...(limits.maximum - limits.minimumDelta)))
+            aim(at: clamped(lower + degrees, to: bounds))
         } else if mode == "COOL", let upper {
-            aim(at: clamped(upper + degrees, to: (limits.minimum + limits.minimumDelta)...limits.maximum))
+            aim(at: clamped(upper + degrees, to: bounds))
         } else {
             move(by: degrees)
         }
     }
 
-    /// Moves the span as a whole, as far as it goes.
+    /// Moves the span as a whole, as far as it goes; from where it cannot be, back to where it can.
     private mutating func move(by degrees: Double) {
         guard let lower, let upper else { return }
         let degrees = min(max(degrees, limits.minimum - lower), limits.maximum - upper)

@@ -107,7 +107,7 @@ extension CommandTable {
 
     // MARK: Equalizer
 
-    static let setBands = bands { (run, band, _, range) throws(DeviceRefusal) in
+    static let setBands = bands { (band, _, range) throws(DeviceRefusal) in
         guard let level = band["level"]?.double, level == level.rounded() else {
             throw .malformed("level is not a whole number")
         }
@@ -115,13 +115,13 @@ extension CommandTable {
         return level
     }
 
-    static let adjustBands = bands { (run, band, level, range) throws(DeviceRefusal) in
+    static let adjustBands = bands { (band, level, range) throws(DeviceRefusal) in
         let delta = band["levelDelta"]?.double ?? 1
         guard delta == delta.rounded() else { throw .malformed("levelDelta is not a whole number") }
         return clamped(level + (band["levelDirection"]?.string == "DOWN" ? -delta : delta), to: range)
     }
 
-    static let resetBands = bands(orAll: true) { (run, _, _, range) throws(DeviceRefusal) in clamped(0, to: range) }
+    static let resetBands = bands(orAll: true) { (_, _, range) throws(DeviceRefusal) in clamped(0, to: range) }
 
     static let setSoundMode: CommandRule = { (run) throws(DeviceRefusal) in
         let mode = try run.text("mode")
@@ -133,7 +133,7 @@ extension CommandTable {
     }
 
     private typealias NewLevel =
-        @Sendable (CommandRun, _ band: JSONObject, _ level: Double, _ range: ClosedRange<Double>)
+        @Sendable (_ band: JSONObject, _ level: Double, _ range: ClosedRange<Double>)
         throws(DeviceRefusal) -> Double
 
     /// A command that gives each of the named bands a new level.
@@ -156,7 +156,7 @@ extension CommandTable {
                 let place = levels.firstIndex { $0["name"]?.string == name }
                 let old = place.flatMap { levels[$0]["value"]?.double } ?? 0
                 let level: JSONValue = [
-                    "name": .string(name), "value": JSONValue(plain: try newLevel(run, band, old, range)),
+                    "name": .string(name), "value": JSONValue(plain: try newLevel(band, old, range)),
                 ]
                 if let place { levels[place] = level } else { levels.append(level) }
             }

@@ -1,6 +1,5 @@
 import Alexa
 import Concurrency
-import HTTP
 import JSON
 import Time
 

@@ -55,8 +55,15 @@ enum ThermostatRows {
         thermostat-upstairs | ThermostatController.SetTargetTemperature | targetSetpoint: { value: 21, scale: 'CELSIUS' } | ThermostatController.lowerSetpoint: { value: 21, scale: 'CELSIUS' }, ThermostatController.upperSetpoint: { value: 32, scale: 'CELSIUS' }
         thermostat-upstairs | ThermostatController.AdjustTargetTemperature | targetSetpointDelta: { value: 1, scale: 'CELSIUS' } | ThermostatController.lowerSetpoint: { value: 22, scale: 'CELSIUS' }, ThermostatController.upperSetpoint: { value: 32, scale: 'CELSIUS' }
         thermostat-upstairs | ThermostatController.SetTargetTemperature | lowerSetpoint: { value: 18, scale: 'CELSIUS' }, upperSetpoint: { value: 24, scale: 'CELSIUS' } | error: 'DUAL_SETPOINTS_UNSUPPORTED'
+        thermostat-upstairs | ThermostatController.SetTargetTemperature | targetSetpoint: { value: 31.5, scale: 'CELSIUS' } | ThermostatController.lowerSetpoint: { value: 31.5, scale: 'CELSIUS' }, ThermostatController.upperSetpoint: { value: 32, scale: 'CELSIUS' }
+        thermostat-upstairs | ThermostatController.AdjustTargetTemperature | targetSetpointDelta: { value: 9, scale: 'CELSIUS' } | ThermostatController.lowerSetpoint: { value: 32, scale: 'CELSIUS' }, ThermostatController.upperSetpoint: { value: 32, scale: 'CELSIUS' }
+        thermostat-upstairs | ThermostatController.SetTargetTemperature | targetSetpoint: { value: 33, scale: 'CELSIUS' } | error: 'TEMPERATURE_VALUE_OUT_OF_RANGE'
         thermostat-upstairs | ThermostatController.SetThermostatMode | thermostatMode: { value: 'COOL' } | 
         thermostat-upstairs | ThermostatController.SetTargetTemperature | targetSetpoint: { value: 23, scale: 'CELSIUS' } | ThermostatController.lowerSetpoint: { value: 21, scale: 'CELSIUS' }, ThermostatController.upperSetpoint: { value: 23, scale: 'CELSIUS' }
+        thermostat-upstairs | ThermostatController.SetTargetTemperature | targetSetpoint: { value: 7, scale: 'CELSIUS' } | ThermostatController.lowerSetpoint: { value: 7, scale: 'CELSIUS' }, ThermostatController.upperSetpoint: { value: 7, scale: 'CELSIUS' }
+        thermostat-upstairs | ThermostatController.SetThermostatMode | thermostatMode: { value: 'AUTO' } |
+        thermostat-upstairs | ThermostatController.SetTargetTemperature | targetSetpoint: { value: 20, scale: 'CELSIUS' } | ThermostatController.lowerSetpoint: { value: 19, scale: 'CELSIUS' }, ThermostatController.upperSetpoint: { value: 21, scale: 'CELSIUS' }
+        thermostat-upstairs | ThermostatController.SetTargetTemperature | targetSetpoint: { value: 7, scale: 'CELSIUS' } | ThermostatController.lowerSetpoint: { value: 7, scale: 'CELSIUS' }, ThermostatController.upperSetpoint: { value: 9, scale: 'CELSIUS' }
         """#
 
     static let triple = #"""
