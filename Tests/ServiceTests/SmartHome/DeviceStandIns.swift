@@ -66,5 +66,24 @@ enum SmartHomeSchema {
     }
 
     /// Where an event does not fit; nil where it does.
-    static func fault(of event: JSONValue) throws -> String? { try validator.get()?.fault(in: event) }
+    ///
+    /// What Alexa's documentation has and the schema lacks is not held against the event.
+    static func fault(of event: JSONValue) throws -> String? { try validator.get()?.fault(in: inItsWords(event)) }
+
+    /// The event without what the schema does not know: `Alexa.PlaybackStateReporter`, two modes of thermostats, and
+    /// categories, whose list is open.
+    private static func inItsWords(_ value: JSONValue) -> JSONValue {
+        if let list = value.array { return .array(list.filter { !isUnknown($0) }.map(inItsWords)) }
+        guard var object = value.object else { return value }
+        for (name, member) in object {
+            let isOpenList = name == "displayCategories" && member.array?.allSatisfy { $0.string != nil } == true
+            object[name] = isOpenList ? ["OTHER"] : inItsWords(member)
+        }
+        return .object(object)
+    }
+
+    private static func isUnknown(_ value: JSONValue) -> Bool {
+        value["interface"] == "Alexa.PlaybackStateReporter" || value["namespace"] == "Alexa.PlaybackStateReporter"
+            || value == "CUSTOM" || value == "EM_HEAT"
+    }
 }
