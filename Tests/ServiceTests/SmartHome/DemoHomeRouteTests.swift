@@ -116,9 +116,10 @@ extension ServiceTests.Running {
         .needsFixture("alexa-smart-home/test_plans"), arguments: TestPlanTests.plans)
     func testPlans(plan: String, device: String) async throws {
         let bytes = try Fixtures.bytes("alexa-smart-home/test_plans/\(plan).json")
+        // One after another on one device, as Amazon does it.
+        let running = try await ServiceTests.start()
+        let token = try running.homeToken()
         for testCase in try #require(try JSONValue(parsing: bytes)["testCases"]?.array) {
-            let running = try await ServiceTests.start()
-            let token = try running.homeToken()
             let directives = (testCase["initialSetups"]?.array ?? []).compactMap { $0["directive"] }
             for directive in directives + [testCase["directive"]].compactMap(\.self) {
                 let payload = directive["payload"]?.object.map(JSONValue.object) ?? [:]
