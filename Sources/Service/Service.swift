@@ -55,6 +55,8 @@ public struct MadeService: Sendable {
     public let provider: EmbeddedProvider?
     /// Watches the requests' timestamps.
     public let clockDrift: ClockDrift
+    /// Tells Alexa of changes while its `run()` runs.
+    public let events: EventWorker
 }
 
 /// Why a service cannot be made although its configuration is sound.
@@ -95,8 +97,11 @@ public func makeService(_ configuration: Configuration, _ parts: ServiceParts) a
     let operations = Operations(
         metrics: parts.metrics, clockDrift: drift, log: parts.log,
         storeIsWritable: { deadline in (try? await store.probeWriting(by: deadline)) != nil })
-    let smartHome = makeSmartHome(configuration, parts, provider, drift, traces)
-    let routes = [custom.route] + (smartHome.map { [$0.route] } ?? []) + (provider.embedded?.routes ?? [])
+    let worker = makeEventWorker(configuration, parts)
+    let events = EventsEndpoint(configuration, parts, worker: worker)
+    let smartHome = makeSmartHome(configuration, parts, provider, worker.reporting, drift, traces)
+    let routes =
+        [custom.route, events.route] + (smartHome.map { [$0.route] } ?? []) + (provider.embedded?.routes ?? [])
     let refuse: @Sendable (Router.Refusal) -> HTTPResponse = { [log = parts.log] in
         HTTPResponse(problemOf: $0, log: log)
     }
@@ -104,13 +109,13 @@ public func makeService(_ configuration: Configuration, _ parts: ServiceParts) a
     return MadeService(
         router: Router(routes + (isApart ? [] : operations.routes), refuse: refuse),
         operations: isApart ? Router(operations.routes, refuse: refuse) : nil, provider: provider.embedded,
-        clockDrift: drift)
+        clockDrift: drift, events: worker)
 }
 
 /// What answers the forwarder; nil where no skill has a smart-home side.
 private func makeSmartHome(
-    _ configuration: Configuration, _ parts: ServiceParts, _ provider: ProviderSide, _ drift: ClockDrift,
-    _ traces: TraceRecorder
+    _ configuration: Configuration, _ parts: ServiceParts, _ provider: ProviderSide,
+    _ reporting: any DeviceReporting, _ drift: ClockDrift, _ traces: TraceRecorder
 ) -> SmartHomeEndpoint? {
     let skills = configuration.skills.compactMap {
         SmartHomeSkill($0, scopes: Set(configuration.provider.smartHomeScopes))
@@ -131,7 +136,8 @@ private func makeSmartHome(
         timeLimit: .seconds(configuration.limits.lwaSeconds), monotonic: parts.monotonic)
     return SmartHomeEndpoint(
         skills: skills, proof: proof, validator: provider.validator, loginWithAmazon: amazon, grants: parts.store,
-        endpointIDs: parts.store, devices: DeviceClient(provider.resources), clock: parts.clock, now: parts.monotonic,
+        endpointIDs: parts.store, devices: DeviceClient(provider.resources), reporting: reporting,
+        clock: parts.clock, now: parts.monotonic,
         log: parts.log, metrics: parts.metrics, drift: drift, traces: traces,
         endpointLimit: configuration.limits.discoveryEndpoints,
         responseLimitBytes: configuration.limits.smartHomeResponseBytes)

@@ -34,6 +34,14 @@ public enum CounterName: String, Sendable, Hashable, CaseIterable {
     case logLinesDropped = "skillgate_log_lines_dropped_total"
     /// Traces that were to be stored and found no room, or whose storing failed.
     case tracesDropped = "skillgate_traces_dropped_total"
+    /// Refreshes of Amazon's tokens, by outcome.
+    case grantRefreshes = "skillgate_grant_refreshes_total"
+    /// Events that the gateway took, by region.
+    case eventsSent = "skillgate_events_sent_total"
+    /// Tries to send an event that will be made again, by reason code.
+    case eventsPostponed = "skillgate_events_postponed_total"
+    /// Events that were given up, by reason code.
+    case eventsDropped = "skillgate_events_dropped_total"
 
     /// What it says, in the metrics page.
     var help: StaticString {
@@ -55,6 +63,10 @@ public enum CounterName: String, Sendable, Hashable, CaseIterable {
         case .circuitsOpened: "Circuit breakers that opened."
         case .logLinesDropped: "Log lines that found no room."
         case .tracesDropped: "Traces that could not be stored."
+        case .grantRefreshes: "Refreshes of Amazon's tokens."
+        case .eventsSent: "Events that Alexa's gateway took."
+        case .eventsPostponed: "Tries to send an event that will be made again."
+        case .eventsDropped: "Events that were given up."
         }
     }
 
@@ -63,7 +75,11 @@ public enum CounterName: String, Sendable, Hashable, CaseIterable {
         switch self {
         case .requests: ["route", "status"]
         case .lateAnswers: ["route"]
-        case .connectionsRefused, .malformedRequests, .rejections, .tokenRejections, .invalidAnswers: ["reason"]
+        case .connectionsRefused, .malformedRequests, .rejections, .tokenRejections, .invalidAnswers,
+            .eventsPostponed, .eventsDropped:
+            ["reason"]
+        case .grantRefreshes: ["outcome"]
+        case .eventsSent: ["region"]
         case .timestampRejections: ["direction"]
         case .skillRequests: ["skill", "type"]
         case .cacheLookups: ["cache", "result"]
@@ -88,6 +104,8 @@ public enum GaugeName: String, Sendable, Hashable, CaseIterable {
     case clockDifferenceMedianSeconds = "skillgate_clock_difference_median_seconds"
     /// When the program started, by its own clock.
     case startTimeSeconds = "skillgate_start_time_seconds"
+    /// Events that wait to be sent.
+    case eventsWaiting = "skillgate_events_waiting"
 
     /// What it says, in the metrics page.
     var help: StaticString {
@@ -98,6 +116,7 @@ public enum GaugeName: String, Sendable, Hashable, CaseIterable {
         case .circuitOpen: "1 while the circuit breaker of the origin is open."
         case .clockDifferenceMedianSeconds: "Median of request timestamps minus our clock."
         case .startTimeSeconds: "When the program started, in seconds since 1970."
+        case .eventsWaiting: "Events that wait to be sent."
         }
     }
 
@@ -106,7 +125,7 @@ public enum GaugeName: String, Sendable, Hashable, CaseIterable {
         switch self {
         case .circuitOpen: ["origin"]
         case .connectionsOpen, .requestsRunning, .upstreamCallsRunning, .clockDifferenceMedianSeconds,
-            .startTimeSeconds:
+            .startTimeSeconds, .eventsWaiting:
             []
         }
     }

@@ -123,6 +123,9 @@ import Time
             }
             #expect(try await store.deleteGrant(keys[2], by: soon))
             #expect(try await !store.deleteGrant(keys[2], by: soon))
+            let version = try #require(try await store.grant(keys[0], by: soon)?.version)
+            #expect(try await !store.deleteGrant(keys[0], version: version + 1, by: soon))
+            #expect(try await !store.deleteGrant(keys[2], version: version, by: soon))
             #expect(try await store.grants(of: "u1", by: soon).map(\.key) == [keys[0], keys[1]])
             #expect(try await store.deleteGrants(of: "u1", skill: "home", by: soon) == 1)
             #expect(try await store.deleteGrants(of: "u1", skill: nil, by: soon) == 1)

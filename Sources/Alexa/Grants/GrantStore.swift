@@ -42,6 +42,15 @@ public protocol GrantStore: Sendable {
     @discardableResult
     func deleteGrant(_ key: GrantKey, by deadline: Deadline) async throws(GrantStoreError) -> Bool
 
+    /// Deletes one grant, and what waits in its lane, provided that it is still of that version.
+    ///
+    /// - Returns: Whether it was.
+    /// - Throws: ``GrantStoreError`` where the store does not answer by the deadline.
+    @discardableResult
+    func deleteGrant(
+        _ key: GrantKey, version: Int64, by deadline: Deadline
+    ) async throws(GrantStoreError) -> Bool
+
     /// Deletes the user's grants: of one skill, or of all where `skill` is nil; and what waits in their lanes.
     ///
     /// What is known of the user's devices goes with the last `events` grant.

@@ -76,6 +76,17 @@ extension MemoryStore: GrantStore {
         state.withLock { state in state.removeGrant(key) }
     }
 
+    /// Deletes one grant of that version.
+    @discardableResult
+    public func deleteGrant(
+        _ key: GrantKey, version: Int64, by deadline: Deadline
+    ) async throws(GrantStoreError) -> Bool {
+        state.withLock { state in
+            guard state.grants[key]?.grant.version == version else { return false }
+            return state.removeGrant(key)
+        }
+    }
+
     /// Deletes the user's grants: of one skill, or of all where `skill` is nil.
     @discardableResult
     public func deleteGrants(

@@ -53,6 +53,17 @@ extension SQLiteStore: GrantStore {
         }
     }
 
+    /// Deletes one grant of that version.
+    @discardableResult
+    public func deleteGrant(
+        _ key: GrantKey, version: Int64, by deadline: Deadline
+    ) async throws(GrantStoreError) -> Bool {
+        try await write(by: deadline) { (connection: inout Connection) throws(StorageError) in
+            try connection.run(
+                "DELETE FROM grants WHERE \(isKey) AND version = ?7", values(of: key) + [.integer(version)]) > 0
+        }
+    }
+
     /// Deletes the user's grants: of one skill, or of all where `skill` is nil.
     @discardableResult
     public func deleteGrants(

@@ -21,9 +21,13 @@ struct Program: Sendable {
     private let client: CurlClient
     private let servers: [HTTPServer]
     private let upkeep: Task<Void, Never>
+    private let events: EventWorker
+    private let sending: Task<Void, Never>
 
     /// How long running requests may take when the program stops; a little is left of the 10 seconds for the rest.
     private static let grace = Duration.seconds(9)
+    /// How long events that are just being sent may take then; what is not sent stays in the store.
+    private static let sendingGrace = Duration.seconds(2)
 
     /// Opens the store, makes the service and listens.
     ///
@@ -66,6 +70,9 @@ struct Program: Sendable {
         upkeep = Task { [log] in
             await Upkeep(store: store, clock: clock, log: log, keepDays: configuration.traceKeepDays).run()
         }
+        let events = made.events
+        self.events = events
+        sending = Task { await events.run() }
         log.notice("the service is listened on", .address(host), .port(port))
     }
 
@@ -84,6 +91,11 @@ struct Program: Sendable {
         log.notice("stopping: what runs is finished, nothing more is accepted")
         upkeep.cancel()
         await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                await events.stop(within: Self.sendingGrace)
+                sending.cancel()
+                await sending.value
+            }
             for server in servers { group.addTask { await server.shutdown(grace: Self.grace) } }
         }
         await client.shutdown()

@@ -69,6 +69,9 @@ struct BrokenGrantStore: GrantStore {
     func grant(_ key: GrantKey, by deadline: Deadline) async throws(GrantStoreError) -> Grant? { throw error }
     func grants(of subject: String, by deadline: Deadline) async throws(GrantStoreError) -> [Grant] { throw error }
     func deleteGrant(_ key: GrantKey, by deadline: Deadline) async throws(GrantStoreError) -> Bool { throw error }
+    func deleteGrant(
+        _ key: GrantKey, version: Int64, by deadline: Deadline
+    ) async throws(GrantStoreError) -> Bool { throw error }
     func deleteGrants(
         of subject: String, skill: String?, by deadline: Deadline
     ) async throws(GrantStoreError) -> Int { throw error }
