@@ -133,11 +133,15 @@ extension EventsHarness {
 
     func stored(_ key: GrantKey = key) async throws -> Grant? { try await store.grant(key, by: clock.deadline()) }
 
-    func refreshing(_ store: (any GrantStore)? = nil) -> GrantRefreshing {
-        GrantRefreshing(
+    /// Refreshes by the test's clock; a store that has a clock of its own wants deadlines by `now`.
+    func refreshing(
+        _ store: (any GrantStore)? = nil, now: (@Sendable () -> ContinuousClock.Instant)? = nil
+    ) -> GrantRefreshing {
+        let now = now ?? clock.monotonic
+        return GrantRefreshing(
             store: store ?? self.store, clients: ["home": Self.pair],
-            loginWithAmazon: LoginWithAmazon(http: http, tokenURL: Self.lwaURL, monotonic: clock.monotonic),
-            clock: clock.wall, now: clock.monotonic, log: log, metrics: metrics)
+            loginWithAmazon: LoginWithAmazon(http: http, tokenURL: Self.lwaURL, monotonic: now),
+            clock: clock.wall, now: now, log: log, metrics: metrics)
     }
 
     /// The log so far, all of it.
