@@ -7,6 +7,8 @@ public import Time
 public struct DeviceClient: Sendable {
     /// After how many pages a list of devices ends, whatever the server says.
     public static let pageLimit = 100
+    /// How long a page may be: as long as Alexa takes a whole list, for servers that have no pages.
+    static let pageLimitBytes = 5 << 20
     /// How long a cursor may be.
     static let cursorLimitBytes = 2048
 
@@ -67,7 +69,9 @@ public struct DeviceClient: Sendable {
         from cursor: String?, for principal: Principal, by deadline: Deadline
     ) async throws(ResourceFailure) -> Page {
         let path = cursor.map { "/devices?cursor=" + percentEncoded($0) } ?? "/devices"
-        let answer = try await resources.resource(path, for: principal, by: deadline).root
+        let answer = try await resources.resource(
+            path, for: principal, by: deadline, answerBytes: Self.pageLimitBytes
+        ).root
         guard let devices = answer.member("devices")?.elements else { throw failure(answer, "devices") }
         guard let member = answer.member("cursor"), !member.isNull, member.string != "" else {
             return Page(devices: devices, next: nil)

@@ -74,14 +74,15 @@ public final class ResourceClient: Sendable {
     ///   - path: the path below the base address, with its query, percent-encoded, beginning with `/`.
     ///   - principal: whose token the call carries.
     ///   - deadline: when the answer to the request must have left.
+    ///   - answerBytes: the most that the answer may hold; nil is what the limits say.
     /// - Returns: the answer's JSON.
     /// - Throws: ``ResourceFailure`` where there is no such resource in time.
     public func resource(
-        _ path: String, for principal: Principal, by deadline: Deadline
+        _ path: String, for principal: Principal, by deadline: Deadline, answerBytes: Int? = nil
     ) async throws(ResourceFailure) -> JSONDocument {
         let key = KeptAnswers.Key(principal.token, path)
         if let document = keptDocument(key) { return document }
-        return try await fetch(key, for: principal, by: deadline)
+        return try await fetch(key, for: principal, by: deadline, answerBytes: answerBytes)
     }
 
     /// The resources at several paths, fetched side by side.
@@ -172,9 +173,10 @@ public final class ResourceClient: Sendable {
     }
 
     private func fetch(
-        _ key: KeptAnswers.Key, for principal: Principal, by deadline: Deadline
+        _ key: KeptAnswers.Key, for principal: Principal, by deadline: Deadline, answerBytes: Int? = nil
     ) async throws(ResourceFailure) -> JSONDocument {
         var request = request(key.path, .get, for: principal)
+        if let answerBytes { request.answerLimitBytes = answerBytes }
         let known = kept.withLock { $0.tagged(key) }
         if let known { request.fields.append("If-None-Match", known.tag) }
         let start = now()
