@@ -122,6 +122,8 @@ final class Stage: Sendable {
                     resources: { baseURL: "\(origin)/v1" } },
                 """
             }
+        let hosts = ["s3.amazonaws.com", "api.amazon.com"] + EventEndpoint.hosts.keys
+        let resolved = hosts.map { "\"\($0):443:127.0.0.1:\(listener.port)\"" }.joined(separator: ", ")
         return """
             { development: true, publicURL: "http://127.0.0.1:0", listen: { port: 0 },
               store: { url: "sqlite:store.sqlite" },
@@ -133,11 +135,11 @@ final class Stage: Sendable {
                 intents: "\(Self.package)/config/demo.intents.json5" }],
               provider: { \(provider)
                 scopes: { custom: ["profile"], smartHome: ["devices"] },
-                clients: [{ id: "back-end", secret: "\(secret)back-end-secret", grants: ["client_credentials"] }] },
+                clients: [{ id: "back-end", secret: "\(secret)back-end-secret", grants: ["client_credentials"],
+                    role: "events" }] },
               forwarder: { secret: "\(secret)forwarder-secret" },
               amazon: { trustAnchors: "authority.pem", endpoints: { lwaToken: "\(options.tokenURL)" } },
-              http: { caFile: "authority.pem", resolve: [
-                "s3.amazonaws.com:443:127.0.0.1:\(listener.port)", "api.amazon.com:443:127.0.0.1:\(listener.port)"] },
+              http: { caFile: "authority.pem", resolve: [\(resolved)] },
               limits: { \(options.limits) },
               log: { level: "\(options.logLevel)", format: "json" } }
             """
@@ -207,6 +209,14 @@ final class Stage: Sendable {
         let value = ForwarderVerifier.headerValue(secret: forwarderSecret, at: Self.now(), target: target, body: body)
         return RawClient.request(
             target, fields: ["Content-Type": "application/json", ForwarderVerifier.headerName: value], body: body)
+    }
+
+    /// What the company's back end posts.
+    func posted(_ body: String) -> [UInt8] {
+        let pair = Base64.encode(Array("back-end:\(options.secretPrefix)back-end-secret".utf8))
+        return RawClient.request(
+            "/v1/events", fields: ["Content-Type": "application/json", "Authorization": "Basic " + pair],
+            body: Array(body.utf8))
     }
 
     @Sendable static func now() -> UnixTime {
