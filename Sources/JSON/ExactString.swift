@@ -6,7 +6,14 @@ struct ExactString: Hashable {
 
     init(_ text: String) { self.text = text }
 
-    static func == (left: ExactString, right: ExactString) -> Bool { left.text.utf8.elementsEqual(right.text.utf8) }
+    static func == (left: ExactString, right: ExactString) -> Bool { isSame(left.text, right.text) }
+
+    /// Whether two texts have the same bytes.
+    ///
+    /// What `String` calls different is; its comparison is one of words or memory, so it goes first.
+    static func isSame(_ left: String, _ right: String) -> Bool {
+        left == right && left.utf8.elementsEqual(right.utf8)
+    }
 
     func hash(into hasher: inout Hasher) {
         var text = text

@@ -43,7 +43,7 @@ public struct JSONObject: Sendable {
 
     private func place(of name: String) -> Int? {
         if !places.isEmpty { return places[ExactString(name)] }
-        return entries.firstIndex { $0.name.utf8.elementsEqual(name.utf8) }
+        return entries.firstIndex { ExactString.isSame($0.name, name) }
     }
 
     private mutating func append(_ name: String, _ value: JSONValue) {

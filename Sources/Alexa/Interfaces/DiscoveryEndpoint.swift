@@ -53,7 +53,7 @@ public enum DiscoveryEndpoint {
             .required("endpointId", id), .required("manufacturerName", words), .required("friendlyName", words),
             .required("description", words),
             .required("displayCategories", .list(.text(1...128), 1...Int.max, isSet: true)),
-            .required("capabilities", .list(capability, 1...Int.max, isSet: true)), .optional("cookie", .map(.text())),
+            .required("capabilities", .list(capability, 1...Int.max)), .optional("cookie", .map(.text())),
             .optional(
                 "additionalAttributes",
                 .object([

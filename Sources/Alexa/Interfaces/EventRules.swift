@@ -30,10 +30,10 @@ struct EventRule: Sendable {
         ],
         "Alexa.Discovery": [
             "Discover.Response": EventRule(
-                payload: .object([.required("endpoints", .list(.anyObject, 0...300, isSet: true))]),
+                payload: .object([.required("endpoints", .list(.anyObject, 0...300))]),
                 context: .forbidden, endpoint: .forbidden),
             "AddOrUpdateReport": EventRule(
-                payload: .object([.required("endpoints", .list(.anyObject, 1...300, isSet: true))]),
+                payload: .object([.required("endpoints", .list(.anyObject, 1...300))]),
                 context: .forbidden, endpoint: .forbidden),
             "DeleteReport": EventRule(
                 payload: .object([

@@ -18,7 +18,10 @@ public enum EventViolation: Error, Hashable, Sendable {
 
 extension Event {
     /// What of Alexa's rules the event breaks; nil where it may leave.
-    public func violation() -> EventViolation? {
+    ///
+    /// - Parameter endpointsAreJudged: whether each endpoint of a discovery was judged when it joined.
+    /// - Returns: the first violation.
+    public func violation(endpointsAreJudged: Bool = false) -> EventViolation? {
         if let fault = headerFault() { return .shape(fault) }
         let rule: EventRule
         if name == "ErrorResponse" {
@@ -31,7 +34,8 @@ extension Event {
         if let fault = presenceFault(rule) ?? rule.payload.fault(in: .object(payload))?.below("event.payload") {
             return .shape(fault)
         }
-        return (contextFault() ?? changeFault() ?? endpointsFault()).map(EventViolation.shape)
+        if let fault = contextFault() ?? changeFault() { return .shape(fault) }
+        return endpointsAreJudged ? nil : endpointsFault().map(EventViolation.shape)
     }
 
     private func headerFault() -> ShapeFault? {

@@ -7,6 +7,8 @@ import Time
 extension DeviceAnswers {
     /// How long gathering the devices may take, from the arrival of the directive.
     static let discoveryTimeLimit = Duration.milliseconds(6500)
+    /// After how many devices other requests on the same thread have their turn.
+    private static let devicesAtAStretch = 16
 
     /// The user's endpoints; where the provider's server is too slow, those of the last whole list.
     func discover(_ call: DirectiveCall) async throws(SmartHomeFailure) -> Event {
@@ -31,7 +33,7 @@ extension DeviceAnswers {
         tell(list.omissions, "device left out", call.trace)
         if list.isOverfull { log.notice("discovery limit", .traceID(call.trace.id), .limit(endpointLimit)) }
         let endpoints = list.devices.map { JSONValue.object($0.object) }
-        kept.keep(endpoints, for: key)
+        kept.keep(list.encoded, for: key)
         reporting?.discovered(subject: call.principal.subject, devices: list.devices)
         return .discoverResponse(endpoints: endpoints)
     }
@@ -46,9 +48,11 @@ extension DeviceAnswers {
             let begin = now()
             defer { pages.add(begin.duration(to: now())) }
             let page = try await client.page(from: cursor, for: principal, by: deadline)
-            // A page that was kept came without a pause: many devices are more work than a loop's thread may do.
-            await Task.yield()
-            for device in page.devices { list.add(device) }
+            for (place, device) in page.devices.enumerated() {
+                // Many devices are more work than a loop's thread may do at a stretch.
+                if place.isMultiple(of: Self.devicesAtAStretch) { await Task.yield() }
+                list.add(device)
+            }
             guard let next = page.next, !list.isOverfull else { return }
             guard known.insert(next).inserted, known.count < DeviceClient.pageLimit else {
                 return log.notice("the pages of devices have no end", .count(known.count))

@@ -10,7 +10,8 @@ struct DiscoveryList {
 
     private let limit: Int
     private let limitBytes: Int
-    private var bytes = frameBytes
+    /// The endpoints as JSON, each followed by a comma.
+    private var written: [UInt8] = []
     private var names: [String: String] = [:]
 
     private(set) var devices: [DeviceEndpoint] = []
@@ -37,16 +38,23 @@ struct DiscoveryList {
             isOverfull = true
             return
         }
-        let size = JSONValue.object(endpoint.object).encoded().count + 1
-        guard bytes + size <= limitBytes else { return omissions.add("the answer would be too long", of: device) }
-        bytes += size
+        let json = JSONValue.object(endpoint.object).encoded()
+        guard Self.frameBytes + written.count + json.count < limitBytes else {
+            return omissions.add("the answer would be too long", of: device)
+        }
+        written += json
+        written.append(UInt8(ascii: ","))
         names[endpoint.endpointID] = endpoint.friendlyName
         devices.append(endpoint)
     }
 
+    /// The endpoints as a JSON array.
+    var encoded: [UInt8] { [UInt8(ascii: "[")] + written.dropLast() + [UInt8(ascii: "]")] }
+
     /// Leaves out an endpoint that was taken before.
     mutating func remove(_ endpoint: DeviceEndpoint, because problem: String) {
         devices.removeAll { $0.endpointID == endpoint.endpointID }
+        written = devices.flatMap { JSONValue.object($0.object).encoded() + [UInt8(ascii: ",")] }
         omissions.add(problem, name: endpoint.endpointID)
     }
 }

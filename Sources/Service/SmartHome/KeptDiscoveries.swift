@@ -22,8 +22,8 @@ final class KeptDiscoveries: Sendable {
     /// Room for lists of `limitBytes` in all.
     init(limitBytes: Int = 32 << 20) { halfBytes = limitBytes / 2 }
 
-    func keep(_ endpoints: [JSONValue], for key: Key) {
-        let bytes = JSONValue.array(endpoints).encoded()
+    /// Keeps a list as the JSON array that it is in the answer.
+    func keep(_ bytes: [UInt8], for key: Key) {
         halves.withLock { halves in
             halves.older[key] = nil
             if let former = halves.younger.removeValue(forKey: key) { halves.youngerBytes -= former.count }

@@ -244,7 +244,8 @@ public final class SmartHomeEndpoint: Sendable {
         var judged = event
         judged.correlationToken = nil
         if event.endpointID != nil { judged.endpointID = "e" }
-        if let violation = judged.violation() { throw .schema(violation) }
+        // Endpoints were judged one by one, when they joined the list.
+        if let violation = judged.violation(endpointsAreJudged: true) { throw .schema(violation) }
         let body = event.encoded()
         guard body.count <= responseLimitBytes else { throw .tooLong(bytes: body.count, limit: responseLimitBytes) }
         return body
