@@ -95,7 +95,11 @@ extension Event {
 
     private func endpointsFault() -> ShapeFault? {
         guard name == "Discover.Response" || name == "AddOrUpdateReport" else { return nil }
+        var ids: Set<String?> = []
         for (index, endpoint) in (payload["endpoints"]?.array ?? []).enumerated() {
+            guard ids.insert(endpoint["endpointId"]?.string).inserted else {
+                return ShapeFault(.repeated, path: "event.payload.endpoints")
+            }
             if let fault = endpoint.object.flatMap(DiscoveryEndpoint.violation) {
                 return fault.below("event.payload.endpoints[\(index)]")
             }
