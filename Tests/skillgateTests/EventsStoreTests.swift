@@ -120,6 +120,22 @@ import Time
         }
     }
 
+    @Test("a user who took the consent back: the gateway refuses, the refresh too, and grant and events are gone")
+    func revoked() async throws {
+        try await Stage.with { stage in
+            let outcome = try await stage.run { service in
+                try await EventsProgramTests.grant(stage, service)
+                stage.hosts.tokens.revokeAll()
+                let answer = try await service.answer(to: stage.posted(EventsProgramTests.event("lamp", "c1")))
+                #expect(answer.status == 202)
+                while try await !stage.grants().isEmpty { await Task.yield() }
+                #expect(try await stage.openStore().waitingRows(by: soon) == 0)
+            }
+            #expect(stage.hosts.events.accepted.isEmpty)
+            #expect(outcome.error.contains("grant.revoked"))
+        }
+    }
+
     private static let nothing = #"{"ok":true,"sent":0,"dropped":0,"postponed":0,"waiting":0}"# + "\n"
 }
 

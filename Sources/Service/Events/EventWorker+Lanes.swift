@@ -21,7 +21,7 @@ extension EventWorker {
     /// Extends the lease again and again; ends where it is lost.
     private func keep(_ held: HeldLane) async {
         while let lease = held.lease {
-            do { try await Task.sleep(for: Self.beat) } catch { return }
+            do { try await Task.sleep(for: beat) } catch { return }
             do throws(OutboxError) {
                 held.lease = try await outbox.extendLane(lease, for: Self.lease, by: deadline)
             } catch {

@@ -17,8 +17,6 @@ public final class EventWorker: Sendable {
     private static let shortestPause = Duration.milliseconds(50)
     /// How long a lane is leased; what a process that died had leased is sent again after that.
     static let lease = Duration.seconds(4)
-    /// How often a lease is extended.
-    static let beat = Duration.milliseconds(1500)
     /// How long the store may take.
     static let storeTime = Duration.seconds(5)
     /// How often old events are looked for, and the waiting ones counted.
@@ -39,6 +37,7 @@ public final class EventWorker: Sendable {
     let quiet: QuietLog
     let metrics: Metrics
     let jitter: @Sendable () -> Double
+    let beat: Duration
     let reports: DeviceReports
     private let owner = SecureRandom.uuid()
     private let wakeup = Wakeup()
@@ -55,10 +54,12 @@ public final class EventWorker: Sendable {
     ///   - log: gets a line a minute for each lane and trouble.
     ///   - metrics: counts what is sent, postponed and dropped.
     ///   - jitter: from 0 to 1, how much later than at least something is tried again.
+    ///   - beat: how often a lane's lease, which is of 4 seconds, is extended while its events are sent.
     public init(
         store: any Outbox & GrantStore, refreshing: GrantRefreshing, gateway: EventGateway,
         clock: @escaping WallClock, now: @escaping @Sendable () -> ContinuousClock.Instant, log: Log,
-        metrics: Metrics, jitter: @escaping @Sendable () -> Double = { Double.random(in: 0...1) }
+        metrics: Metrics, jitter: @escaping @Sendable () -> Double = { Double.random(in: 0...1) },
+        beat: Duration = .milliseconds(1500)
     ) {
         outbox = store
         sending = EventSending(store: store, refreshing: refreshing, gateway: gateway, now: now)
@@ -68,6 +69,7 @@ public final class EventWorker: Sendable {
         quiet = QuietLog(log: log, clock: clock)
         self.metrics = metrics
         self.jitter = jitter
+        self.beat = beat
         reports = DeviceReports(
             outbox: store, clock: clock, now: now, log: log, metrics: metrics, posted: wakeup.wake)
     }

@@ -22,6 +22,7 @@ final class EventsHarness: Sendable {
         let region: AlexaRegion
         let token: String
         let event: JSONValue
+        let request: HTTPRequest
         var name: String? { event.header("name") }
         var messageID: String? { event.header("messageId") }
         var endpointID: String? { event["event"]?["endpoint"]?["endpointId"]?.string }
@@ -51,7 +52,7 @@ final class EventsHarness: Sendable {
         store = MemoryStore(clock: clock.wall)
         let state = Locked(State())
         self.state = state
-        http = RecordingHTTPClient { request, _ throws(HTTPClientError) in
+        http = RecordingHTTPClient { request, deadline throws(HTTPClientError) in
             if request.url == Self.lwaURL {
                 guard let form = Form(decoding: String(decoding: request.body ?? [], as: UTF8.self)) else {
                     throw .unreachable("")
@@ -66,7 +67,11 @@ final class EventsHarness: Sendable {
                 let event = try? JSONValue(parsing: request.body ?? [])
             else { throw .unreachable("") }
             let token = request.fields["Authorization"]?.dropFirst("Bearer ".count) ?? ""
-            let sent = Sent(region: region, token: String(token), event: event)
+            let sent = Sent(
+                region: region, token: String(token), event: event,
+                request: HTTPRequest(
+                    method: request.method, target: EventGateway.path, fields: request.fields,
+                    body: request.body ?? [], deadline: deadline))
             let (answer, count) = state.withLock { state in
                 state.sent.append(sent)
                 return (state.gateway, state.sent.count)
@@ -196,10 +201,12 @@ extension EventsHarness {
     }
 
     /// A worker whose tries come again at the earliest moment.
-    func worker() -> EventWorker {
+    func worker(
+        _ store: (any Outbox & GrantStore)? = nil, beat: Duration = .milliseconds(1500)
+    ) -> EventWorker {
         EventWorker(
-            store: store, refreshing: refreshing(),
+            store: store ?? self.store, refreshing: refreshing(),
             gateway: EventGateway(http: http, monotonic: clock.monotonic), clock: clock.wall, now: clock.monotonic,
-            log: log, metrics: metrics, jitter: { 0 })
+            log: log, metrics: metrics, jitter: { 0 }, beat: beat)
     }
 }

@@ -100,7 +100,7 @@ extension GrantRefreshingTests {
     @Test("tokens that cannot be stored are not used")
     func uncommitted() async throws {
         try await harness.grant(seconds: 10)
-        let store = CommitRefusingStore(harness.store, clock: harness.clock)
+        let store = ForwardingStore(harness.store, refusing: harness.clock)
         await #expect(throws: GrantRefreshingError.store(.unavailable("disk full"))) {
             try await token(harness.refreshing(store))
         }
