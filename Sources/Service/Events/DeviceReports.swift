@@ -15,7 +15,18 @@ final class DeviceReports: DeviceReporting {
 
     private enum Report: Sendable {
         case discovered(subject: String, devices: [NotedDevice])
-        case commanded(subject: String, deviceID: String, properties: [DeviceProperty])
+        case commanded(Command)
+    }
+
+    /// What a command left behind, and at which controller of the device.
+    private struct Command: Sendable {
+        let subject: String
+        let deviceID: String
+        let interface: String
+        let instance: String?
+        let properties: [DeviceProperty]
+
+        func controls(_ key: DeviceProperty.Key) -> Bool { key.interface == interface && key.instance == instance }
     }
 
     private let outbox: any Outbox
@@ -47,9 +58,15 @@ final class DeviceReports: DeviceReporting {
         add(.discovered(subject: subject, devices: noted))
     }
 
-    func commanded(subject: String, deviceID: String, properties: [DeviceProperty]) {
+    func commanded(
+        subject: String, deviceID: String, interface: String, instance: String?, properties: [DeviceProperty]
+    ) {
         guard !properties.isEmpty else { return }
-        add(.commanded(subject: subject, deviceID: deviceID, properties: properties))
+        add(
+            .commanded(
+                Command(
+                    subject: subject, deviceID: deviceID, interface: interface, instance: instance,
+                    properties: properties)))
     }
 
     private func add(_ report: Report) {
@@ -72,8 +89,7 @@ final class DeviceReports: DeviceReporting {
             switch report {
             case .discovered(let subject, let devices):
                 try await outbox.noteDevices(subject: subject, devices, by: deadline)
-            case .commanded(let subject, let deviceID, let properties):
-                try await post(subject, deviceID, properties, by: deadline)
+            case .commanded(let command): try await post(command, by: deadline)
             }
         } catch {
             metrics.counter(.eventsDropped, "events.store").add()
@@ -82,28 +98,38 @@ final class DeviceReports: DeviceReporting {
     }
 
     /// Only what the device is known to report goes to Alexa, and only a user with a grant has anything known.
-    private func post(
-        _ subject: String, _ deviceID: String, _ properties: [DeviceProperty], by deadline: Deadline
-    ) async throws(OutboxError) {
+    ///
+    /// The answer to a command holds the whole state. What differs from the last known value has changed; what was never
+    /// known counts as changed where the command was to its controller.
+    private func post(_ command: Command, by deadline: Deadline) async throws(OutboxError) {
+        let (subject, deviceID) = (command.subject, command.deviceID)
         guard let known = try await outbox.knownState(subject: subject, deviceID: deviceID, by: deadline) else {
             return
         }
+        let former = Dictionary(
+            known.properties.compactMap { property in PropertyKey(of: property).map { ($0, property["value"]) } }
+        ) { first, _ in first }
         let moment = clock()
         var keys: Set<DeviceProperty.Key> = []
-        let all = properties.compactMap { given -> DeviceProperty? in
+        let all = command.properties.compactMap { given -> DeviceProperty? in
             let property = DeviceProperty(
                 given.key, given.value, sampledAt: given.sampledAt ?? moment,
                 uncertaintyMilliseconds: given.uncertaintyMilliseconds)
             let isSound = ContextProperty.violation(of: property.contextProperty(now: moment)) == nil
             return isSound && keys.insert(property.key).inserted ? property : nil
         }
-        let reported = all.filter { known.reported.contains(PropertyKey($0.key)) }
-        guard !reported.isEmpty else { return }
+        let changed = all.filter { property in
+            let key = PropertyKey(property.key)
+            guard known.reported.contains(key) else { return false }
+            guard let value = former[key] else { return command.controls(property.key) }
+            return value != property.value
+        }
+        guard !changed.isEmpty else { return }
         let event = PostedEvent(
             subject: subject, deviceID: deviceID, kind: .changed,
             body: [
                 "cause": .string(EventCause.voiceInteraction.rawValue),
-                "properties": .array(reported.map(\.json)), "state": .array(all.map(\.json)),
+                "properties": .array(changed.map(\.json)), "state": .array(all.map(\.json)),
             ])
         if try await outbox.post([event], by: deadline).rows > 0 { posted() }
     }

@@ -61,7 +61,8 @@ struct DeviceAnswers: Sendable {
             let properties = ReportedProperties(elements, now: clock())
             tell(properties.omissions, "property left out", call.trace)
             reporting?.commanded(
-                subject: call.principal.subject, deviceID: deviceID, properties: properties.properties)
+                subject: call.principal.subject, deviceID: deviceID, interface: checked.interface.name,
+                instance: checked.instance, properties: properties.properties)
             return .answer(
                 checked.rule.answer, to: call.echo, properties: properties.context,
                 payload: payload?.value.object ?? [:], now: clock())

@@ -4,6 +4,7 @@
 public protocol DeviceReporting: Sendable {
     /// A discovery found these devices of a user; each endpoint says which of its properties are reported by themselves.
     func discovered(subject: String, devices: [DeviceEndpoint])
-    /// A command left a device of a user with these properties.
-    func commanded(subject: String, deviceID: String, properties: [DeviceProperty])
+    /// A command to an interface of a device, to that instance of it, left the device with these properties.
+    func commanded(
+        subject: String, deviceID: String, interface: String, instance: String?, properties: [DeviceProperty])
 }

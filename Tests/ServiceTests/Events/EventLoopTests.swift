@@ -140,7 +140,8 @@ extension EventLoopTests {
         let worker = harness.worker()
         try await running(worker) {
             worker.reporting.discovered(subject: "u1", devices: [try Self.endpoint()])
-            worker.reporting.commanded(subject: "u1", deviceID: "lamp", properties: Self.after)
+            worker.reporting.commanded(
+                subject: "u1", deviceID: "lamp", interface: "PowerController", instance: nil, properties: Self.after)
             while harness.sent.isEmpty { await Task.yield() }
         }
         let sent = try #require(harness.sent.first)
@@ -156,16 +157,64 @@ extension EventLoopTests {
         try await harness.grant()
         let worker = harness.worker()
         try await running(worker) {
-            worker.reporting.commanded(subject: "u1", deviceID: "lamp", properties: Self.after)
+            worker.reporting.commanded(
+                subject: "u1", deviceID: "lamp", interface: "PowerController", instance: nil, properties: Self.after)
             worker.reporting.discovered(subject: "u2", devices: [try Self.endpoint()])
-            worker.reporting.commanded(subject: "u2", deviceID: "lamp", properties: Self.after)
+            worker.reporting.commanded(
+                subject: "u2", deviceID: "lamp", interface: "PowerController", instance: nil, properties: Self.after)
             worker.reporting.discovered(subject: "u1", devices: [try Self.endpoint()])
-            worker.reporting.commanded(subject: "u1", deviceID: "lamp", properties: [])
-            worker.reporting.commanded(subject: "u1", deviceID: "lamp", properties: [Self.after[1]])
-            worker.reporting.commanded(subject: "u1", deviceID: "lamp", properties: [Self.after[0]])
+            worker.reporting.commanded(
+                subject: "u1", deviceID: "lamp", interface: "PowerController", instance: nil, properties: [])
+            worker.reporting.commanded(
+                subject: "u1", deviceID: "lamp", interface: "PowerController", instance: nil,
+                properties: [Self.after[1]])
+            worker.reporting.commanded(
+                subject: "u1", deviceID: "lamp", interface: "PowerController", instance: nil,
+                properties: [Self.after[0]])
             // Reports are handled in their order, so the last one comes when the others are done with.
             while harness.sent.isEmpty { await Task.yield() }
         }
         #expect(harness.sent.count == 1)
+    }
+    @Test(
+        "a command's answer holds the whole state: what is as it was before is context, and no change at all no report")
+    func onlyWhatChanged() async throws {
+        try await harness.grant()
+        let worker = harness.worker()
+        let lamp = Self.lamp.replacing(
+            #""retrievable":true}]"#, with: #""retrievable":true,"proactivelyReported":true}]"#)
+        func state(_ power: JSONValue, _ brightness: JSONValue) -> [DeviceProperty] {
+            [
+                DeviceProperty(.init(interface: "BrightnessController", name: "brightness"), brightness),
+                DeviceProperty(.init(interface: "PowerController", name: "powerState"), power),
+            ]
+        }
+        try await running(worker) {
+            let device = try DeviceEndpoint(device: JSONValue(parsing: Array(lamp.utf8)))
+            worker.reporting.discovered(subject: "u1", devices: [device])
+            func command(_ interface: String, _ state: [DeviceProperty]) {
+                worker.reporting.commanded(
+                    subject: "u1", deviceID: "lamp", interface: interface, instance: nil, properties: state)
+            }
+            // Nothing is known yet, so only the controller that was told counts as changed.
+            command("BrightnessController", state("ON", 30))
+            while harness.sent.count < 1 { await Task.yield() }
+            // Both differ now, whichever was told.
+            command("BrightnessController", state("OFF", 40))
+            while harness.sent.count < 2 { await Task.yield() }
+            // As it was: no report. Then one that shows that the former was handled.
+            command("BrightnessController", state("OFF", 40))
+            command("BrightnessController", state("OFF", 41))
+            while harness.sent.count < 3 { await Task.yield() }
+        }
+        func changed(_ place: Int) -> [String?]? {
+            harness.sent[place].event["event"]?["payload"]?["change"]?["properties"]?.array?.map { $0["name"]?.string }
+        }
+        #expect(harness.sent.count == 3)
+        #expect(changed(0) == ["brightness"])
+        #expect(harness.sent[0].context.map { $0["name"]?.string } == ["powerState"])
+        #expect(changed(1) == ["brightness", "powerState"])
+        #expect(harness.sent[1].context.isEmpty)
+        #expect(changed(2) == ["brightness"])
     }
 }

@@ -217,7 +217,9 @@ import Time
         let key = DeviceProperty.Key(interface: "PowerController", name: "powerState")
         #expect(
             harness.reports.commanded == [
-                .init(subject: "u1", deviceID: "küche/1", properties: [DeviceProperty(key, "ON")])
+                .init(
+                    subject: "u1", deviceID: "küche/1", interface: "PowerController",
+                    properties: [DeviceProperty(key, "ON")])
             ])
     }
 

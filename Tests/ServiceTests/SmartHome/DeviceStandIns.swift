@@ -11,6 +11,8 @@ final class RecordedReports: DeviceReporting {
     struct Commanded: Hashable {
         let subject: String
         let deviceID: String
+        let interface: String
+        var instance: String?
         let properties: [DeviceProperty]
     }
 
@@ -23,9 +25,14 @@ final class RecordedReports: DeviceReporting {
         state.withLock { $0.discovered.append((subject, devices)) }
     }
 
-    func commanded(subject: String, deviceID: String, properties: [DeviceProperty]) {
+    func commanded(
+        subject: String, deviceID: String, interface: String, instance: String?, properties: [DeviceProperty]
+    ) {
         state.withLock {
-            $0.commanded.append(Commanded(subject: subject, deviceID: deviceID, properties: properties))
+            $0.commanded.append(
+                Commanded(
+                    subject: subject, deviceID: deviceID, interface: interface, instance: instance,
+                    properties: properties))
         }
     }
 }
