@@ -52,6 +52,24 @@ import Time
             change?["properties"]?.array?.first?["timeOfSample"] == .string(harness.clock.now.iso8601(fraction: true)))
     }
 
+    @Test("a property keeps the time at which it was told, in a later context and where it waited")
+    func times() async throws {
+        try await harness.grant()
+        let told = harness.clock.now
+        let worker = harness.worker()
+        try await post(changed("lamp", Self.property("brightness", 40)))
+        _ = try await worker.flush()
+        harness.clock.advance(by: .seconds(60))
+        try await post(changed("lamp", Self.property()))
+        harness.clock.advance(by: .seconds(60))
+        _ = try await worker.flush()
+        let sent = try #require(harness.sent.last)
+        let change = sent.event["event"]?["payload"]?["change"]?["properties"]?.array
+        #expect(sent.context.map { $0["timeOfSample"]?.string } == [told.iso8601(fraction: true)])
+        #expect(
+            change?.map { $0["timeOfSample"]?.string } == [told.adding(seconds: 60).iso8601(fraction: true)])
+    }
+
     func report(sent: Int = 0, dropped: Int = 0, postponed: Int = 0, waiting: Int = 0) -> FlushReport {
         var report = FlushReport()
         (report.sent, report.dropped) = (sent, dropped)
