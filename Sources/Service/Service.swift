@@ -80,7 +80,8 @@ public enum ServiceFault: Error, Hashable, Sendable {
 /// - Throws: ``ServiceFault``, or what the store throws where the signing keys cannot be had.
 public func makeService(_ configuration: Configuration, _ parts: ServiceParts) async throws -> MadeService {
     let drift = ClockDrift(log: parts.log, metrics: parts.metrics)
-    let provider = try await makeProvider(configuration, parts)
+    let worker = makeEventWorker(configuration, parts)
+    let provider = try await makeProvider(configuration, parts, worker)
     let traces = TraceRecorder(store: parts.store, log: parts.log, metrics: parts.metrics)
     let skills = configuration.skills.map { skill in
         Skill(
@@ -97,7 +98,6 @@ public func makeService(_ configuration: Configuration, _ parts: ServiceParts) a
     let operations = Operations(
         metrics: parts.metrics, clockDrift: drift, log: parts.log,
         storeIsWritable: { deadline in (try? await store.probeWriting(by: deadline)) != nil })
-    let worker = makeEventWorker(configuration, parts)
     let events = EventsEndpoint(configuration, parts, worker: worker)
     let smartHome = makeSmartHome(configuration, parts, provider, worker.reporting, drift, traces)
     let routes =
@@ -150,7 +150,9 @@ private struct ProviderSide {
     let resources: ResourceClient
 }
 
-private func makeProvider(_ configuration: Configuration, _ parts: ServiceParts) async throws -> ProviderSide {
+private func makeProvider(
+    _ configuration: Configuration, _ parts: ServiceParts, _ worker: EventWorker
+) async throws -> ProviderSide {
     let provider = configuration.provider
     let limits = ResourceClient.Limits(
         call: .seconds(configuration.limits.resourceSeconds), answerDepth: configuration.limits.jsonDepth)
@@ -161,11 +163,13 @@ private func makeProvider(_ configuration: Configuration, _ parts: ServiceParts)
         let keys = SigningKeys(
             store: parts.store, tokenSeconds: provider.accessTokenSeconds, clock: parts.clock)
         try await keys.load()
+        let later = DeferredAnswers(
+            outbox: parts.store, now: parts.monotonic, log: parts.log, posted: { [weak worker] in worker?.wake() })
         let made = EmbeddedProvider(
             issuer: configuration.publicURL, users: users, devices: embedded.devices, keys: keys,
             accountScopes: Set(provider.customScopes), deviceScopes: Set(provider.smartHomeScopes),
-            clock: parts.clock, monotonic: parts.monotonic, keptTokenLimit: configuration.limits.keptTokens,
-            log: parts.log, observe: observe)
+            lateAnswer: later.post, clock: parts.clock, monotonic: parts.monotonic,
+            keptTokenLimit: configuration.limits.keptTokens, log: parts.log, observe: observe)
         let resources = ResourceClient(
             baseURL: EmbeddedProvider.resourcesURL, http: made.client(otherwise: parts.http), limits: limits,
             now: parts.monotonic)

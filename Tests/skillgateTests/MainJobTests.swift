@@ -17,15 +17,10 @@ import Time
         options.provider = .embedded
         try await Stage.with(options) { stage in
             let outcome = try await stage.run { service in
-                let issuer = "http://127.0.0.1:\(service.port)"
-                let keys = SigningKeys(store: try stage.openStore(), tokenSeconds: 3600, clock: Stage.now)
-                try await keys.load()
-                let minter = AccessTokenMinter(issuer: issuer, audience: issuer, key: try keys.current())
                 for (subject, name, mail) in [
                     ("u1001", "Alice Archer", "alice@example.com"), ("u1002", "Bob Bäcker", "bob@example.com"),
                 ] {
-                    let claims = AccessTokenMinter.Claims(subject: subject, clientID: "alexa", scopes: ["profile"])
-                    let token = try minter.token(claims, lifetimeSeconds: 600, now: Stage.now()).exposed
+                    let token = try await stage.embeddedToken(of: service, subject: subject)
                     let launch = try stage.body("custom/launch-linked", token: token)
                     let greeting = try await service.answer(to: stage.signed(launch))
                     #expect(greeting.status == 200)

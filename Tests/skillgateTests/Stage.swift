@@ -25,6 +25,8 @@ final class Stage: Sendable {
         var limits = ""
         /// Login with Amazon's token endpoint.
         var tokenURL = "https://api.amazon.com/auth/o2/token"
+        /// What the file of the embedded provider's devices says; nil leaves it without devices.
+        var devices: String?
         /// Stands before each of the secrets in the configuration.
         var secretPrefix = ""
     }
@@ -102,6 +104,9 @@ final class Stage: Sendable {
             }
         }
         try Data(configuration.utf8).write(to: URL(filePath: configurationPath))
+        if let devices = options.devices {
+            try Data(devices.utf8).write(to: URL(filePath: folder + "/devices.json5"))
+        }
     }
 
     private func stop() async {
@@ -113,9 +118,11 @@ final class Stage: Sendable {
     private var configuration: String {
         let origin = "http://127.0.0.1:\(provider.port)"
         let secret = options.secretPrefix
+        let devices = options.devices == nil ? "" : #", devices: "devices.json5""#
         let provider =
             switch options.provider {
-            case .embedded: #"embedded: { users: "\#(Self.package)/config/users.json5" },"#
+            case .embedded:
+                #"embedded: { users: "\#(Self.package)/config/users.json5"\#(devices) },"#
             case .external, .silent:
                 """
                 external: { issuer: "\(Self.issuer)", jwksURL: "\(origin)/keys", audience: "\(Self.issuer)",
@@ -176,6 +183,16 @@ final class Stage: Sendable {
             subject: subject, clientID: "alexa", scopes: ["profile", "devices"], grantID: SecureRandom.uuid())
         return try AccessTokenMinter(issuer: issuer, audience: issuer, key: key)
             .token(claims, lifetimeSeconds: lifetimeSeconds, now: Self.now()).exposed
+    }
+
+    /// A user's token of the embedded provider of a service that runs.
+    func embeddedToken(of service: RunningService, subject: String = "u1001") async throws -> String {
+        let keys = SigningKeys(store: try openStore(), tokenSeconds: 3600, clock: Self.now)
+        try await keys.load()
+        let issuer = "http://127.0.0.1:\(service.port)"
+        let claims = AccessTokenMinter.Claims(subject: subject, clientID: "alexa", scopes: ["profile", "devices"])
+        return try AccessTokenMinter(issuer: issuer, audience: issuer, key: try keys.current())
+            .token(claims, lifetimeSeconds: 600, now: Self.now()).exposed
     }
 
     /// The store, opened beside the program that runs.

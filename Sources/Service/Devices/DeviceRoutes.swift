@@ -1,10 +1,15 @@
+import Alexa
 import HTTP
 import JSON
 import OAuth
 
 extension EmbeddedDevices {
     /// `GET /v1/devices`, `GET /v1/devices/{id}/state` and `POST /v1/devices/{id}/commands`, for who holds a good token.
-    func routes(bearer: BearerGuard, scopes: Set<String>, timeLimit: Duration) -> [Route] {
+    ///
+    /// What a slow device comes to goes to `later`.
+    func routes(
+        bearer: BearerGuard, scopes: Set<String>, timeLimit: Duration, later: EmbeddedProvider.LateAnswer?
+    ) -> [Route] {
         /// Answers those whom the guard lets through.
         @Sendable func guarded(
             _ request: HTTPRequest, _ answer: (String) throws(DeviceRefusal) -> HTTPResponse
@@ -35,7 +40,16 @@ extension EmbeddedDevices {
             ) { request, arguments in
                 await guarded(request) { (subject) throws(DeviceRefusal) in
                     let command = try DeviceCommand(decoding: request.body)
-                    return try self.carryOut(command, on: arguments["id"] ?? "", for: subject).response
+                    let id = arguments["id"] ?? ""
+                    let outcome = try self.carryOut(command, on: id, for: subject)
+                    if case .deferred(let seconds, let properties?) = outcome,
+                        let token = request.fields[DeviceClient.correlationTokenField]
+                    {
+                        later?(
+                            PostedEvent(
+                                answerTo: token, subject: subject, deviceID: id, properties: properties), seconds)
+                    }
+                    return outcome.response
                 }
             },
         ]
@@ -58,7 +72,7 @@ extension EmbeddedDevices.Outcome {
             var object: JSONObject = ["properties": .array(properties.map(\.json))]
             object["payload"] = payload.map(JSONValue.object)
             return HTTPResponse(json: .object(object))
-        case .deferred(let seconds):
+        case .deferred(let seconds, _):
             return HTTPResponse(json: ["deferSeconds": .integer(seconds)], status: 202)
         }
     }

@@ -64,7 +64,8 @@ final class EmbeddedDevices: Sendable {
     /// What became of a command.
     enum Outcome: Sendable {
         case done([DeviceProperty], payload: JSONObject?)
-        case deferred(seconds: Int64)
+        /// It will be so after that time; the properties are nil where it was told so before.
+        case deferred(seconds: Int64, [DeviceProperty]?)
     }
 
     /// Has a device do something.
@@ -91,7 +92,7 @@ final class EmbeddedDevices: Sendable {
                     throw DeviceRefusal(.endpointBusy, "The device is busy with what it was told before")
                 }
                 // Told the same again, it goes on with it.
-                return .deferred(seconds: max(1, (coming.at.milliseconds - now.milliseconds + 999) / 1000))
+                return .deferred(seconds: max(1, (coming.at.milliseconds - now.milliseconds + 999) / 1000), nil)
             }
             var run = CommandRun(
                 device: device, capability: capability, command: command, now: now, state: condition.state)
@@ -102,8 +103,9 @@ final class EmbeddedDevices: Sendable {
                 throw error
             }
             if let seconds = device.behaviour.deferSeconds {
-                condition.coming = (now.adding(seconds: seconds), run.state, command)
-                return .deferred(seconds: seconds)
+                let end = now.adding(seconds: seconds)
+                condition.coming = (end, run.state, command)
+                return .deferred(seconds: seconds, device.properties(run.state, at: end, first: run.touched))
             }
             condition.state = run.state
             return .done(device.properties(run.state, at: now, first: run.touched), payload: run.payload)

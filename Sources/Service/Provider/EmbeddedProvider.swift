@@ -1,3 +1,4 @@
+public import Alexa
 public import Crypto
 public import HTTP
 import JSON
@@ -33,13 +34,16 @@ public final class EmbeddedProvider: Sendable {
     private let keys: SigningKeys
     private let clock: WallClock
 
+    /// Takes what a slow device will say, and after how many seconds.
+    public typealias LateAnswer = @Sendable (PostedEvent, Int64) -> Void
+
     /// A provider called `issuer`; a token has to have `accountScopes` for `/v1/me`, and `deviceScopes` for devices.
     ///
     /// `keys` are loaded before the first request.
     public init(
         issuer: String, audience: String? = nil, users: Users, devices: Devices? = nil, keys: SigningKeys,
         accountScopes: Set<String>, deviceScopes: Set<String> = [],
-        revokedGrants: RevokedGrants = RevokedGrants(), clock: @escaping WallClock,
+        lateAnswer: LateAnswer? = nil, revokedGrants: RevokedGrants = RevokedGrants(), clock: @escaping WallClock,
         monotonic: @escaping @Sendable () -> ContinuousClock.Instant, keptTokenLimit: Int = 100_000,
         log: Log = .silent,
         observe: @escaping @Sendable (TokenEvent) -> Void = { _ in }
@@ -63,7 +67,7 @@ public final class EmbeddedProvider: Sendable {
         self.revokedGrants = revokedGrants
         self.validator = validator
         let deviceRoutes = EmbeddedDevices(devices, clock: clock).routes(
-            bearer: bearer, scopes: deviceScopes, timeLimit: Self.timeLimit)
+            bearer: bearer, scopes: deviceScopes, timeLimit: Self.timeLimit, later: lateAnswer)
         routes = [jwks, Self.accountRoute(users, bearer, accountScopes)] + deviceRoutes
         router = Router(routes)
     }

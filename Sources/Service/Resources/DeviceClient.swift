@@ -7,6 +7,8 @@ public import Time
 public struct DeviceClient: Sendable {
     /// After how many pages a list of devices ends, whatever the server says.
     public static let pageLimit = 100
+    /// The field by which the server learns what a late answer has to repeat.
+    static let correlationTokenField = "Skillgate-Correlation-Token"
     /// How long a page may be: as long as Alexa takes a whole list, for servers that have no pages.
     static let pageLimitBytes = 5 << 20
     /// How long a cursor may be.
@@ -152,7 +154,9 @@ extension DeviceClient.Command {
     /// What the server needs for a late answer, and to know a command that it has had already.
     fileprivate var fields: HTTPFields {
         var fields = HTTPFields()
-        for (name, value) in [("Skillgate-Message-ID", messageID), ("Skillgate-Correlation-Token", correlationToken)] {
+        for (name, value) in [
+            ("Skillgate-Message-ID", messageID), (DeviceClient.correlationTokenField, correlationToken),
+        ] {
             guard let value, value.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else { continue }
             fields.append(name, value)
         }
