@@ -43,7 +43,7 @@ import Time
                     let answer = try await service.answer(to: stage.posted(Self.event("lamp", "c\(number)")))
                     #expect(answer.status == 202 && answer.text == #"{"accepted":1}"#)
                     let start = ContinuousClock.now
-                    while stage.hosts.events.accepted.count <= number { await Task.yield() }
+                    try await until { stage.hosts.events.accepted.count > number }
                     shortest = min(shortest, start.duration(to: .now))
                 }
                 #expect(shortest < .seconds(1))
@@ -77,17 +77,9 @@ import Time
             stage.hosts.always(.events(.northAmerica), nil)
             try await stage.run { _ in
                 let promised = promised.withLock { $0 }
-                var seen = 0
-                var isWhole = false
-                while !isWhole {
-                    let count = stage.hosts.events.accepted.count
-                    if count == seen {
-                        await Task.yield()
-                        continue
-                    }
-                    seen = count
+                try await until {
                     let taken = Self.taken(stage)
-                    isWhole = promised.allSatisfy { Set($1).isSubset(of: taken[$0] ?? []) }
+                    return promised.allSatisfy { Set($1).isSubset(of: taken[$0] ?? []) }
                 }
                 for (device, tokens) in Self.taken(stage) {
                     // What was stored but not promised any more may be there too, in its place.
@@ -96,4 +88,9 @@ import Time
             }
         }
     }
+}
+
+/// Waits for a condition, and leaves the processors to those who bring it about.
+func until(_ condition: () async throws -> Bool) async throws {
+    while try await !condition() { try await onOwnThread { _ = poll(nil, 0, 2) } }
 }

@@ -72,7 +72,7 @@ import Time
                     expiresAt: Stage.now().adding(seconds: 60))
                 try await store.put(credentials, for: old.key, sequence: old.sequence + 1, by: soon)
                 _ = try await service.answer(to: stage.posted(EventsProgramTests.event("lamp", "c1")))
-                while stage.hosts.events.accepted.isEmpty { await Task.yield() }
+                try await until { !stage.hosts.events.accepted.isEmpty }
                 let new = try #require(try await stage.grants().first)
                 #expect(new.credentials.accessToken != old.credentials.accessToken)
                 #expect(new.credentials.refreshToken != old.credentials.refreshToken)
@@ -99,7 +99,7 @@ import Time
                     let answer = try await service.answer(to: stage.posted(EventsProgramTests.event(device, "c1")))
                     #expect(answer.status == 202)
                 }
-                while !stage.hosts.received.contains(where: { $0.target == "/v3/events" }) { await Task.yield() }
+                try await until { stage.hosts.received.contains { $0.target == "/v3/events" } }
             }
             #expect(outcome.code == 0)
             #expect(outcome.error.contains("stopped"))
@@ -128,7 +128,7 @@ import Time
                 stage.hosts.tokens.revokeAll()
                 let answer = try await service.answer(to: stage.posted(EventsProgramTests.event("lamp", "c1")))
                 #expect(answer.status == 202)
-                while try await !stage.grants().isEmpty { await Task.yield() }
+                try await until { try await stage.grants().isEmpty }
                 #expect(try await stage.openStore().waitingRows(by: soon) == 0)
             }
             #expect(stage.hosts.events.accepted.isEmpty)
