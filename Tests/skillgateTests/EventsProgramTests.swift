@@ -11,7 +11,7 @@ import TestSupport
 import Testing
 import Time
 
-@Suite("Events, by the program", .timeLimit(.minutes(2))) struct EventsProgramTests {
+@Suite("Events, by the program", .timeLimit(.minutes(5))) struct EventsProgramTests {
     /// The answer to a directive that was deferred: each is a message of its own, told from others by its token.
     static func event(_ device: String, _ token: String, user: String = "u1001") -> String {
         #"{"sub":"\#(user)","deviceID":"\#(device)","kind":"deferred","correlationToken":"\#(token)","properties":[]}"#

@@ -12,7 +12,7 @@ import TestSupport
 import Testing
 import Time
 
-@Suite("Events and grants in the program's store", .timeLimit(.minutes(2))) struct EventsStoreTests {
+@Suite("Events and grants in the program's store", .timeLimit(.minutes(5))) struct EventsStoreTests {
     private var soon: Deadline { .after(.seconds(600), from: .now) }
 
     @Test("each AcceptGrant that was answered with success is in the store after kill -9 at any moment, 100 times")

@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 import Time
 
-@Suite("The gateway's table of errors", .timeLimit(.minutes(1))) struct EventGatewayTableTests {
+@Suite("The gateway's table of errors", .timeLimit(.minutes(5))) struct EventGatewayTableTests {
     let harness = EventsHarness()
 
     static let ring = #"{"sub":"u1","deviceID":"lamp","kind":"removed"}"#

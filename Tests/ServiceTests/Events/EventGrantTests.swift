@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 import Time
 
-@Suite("What the gateway says of a grant", .timeLimit(.minutes(1))) struct EventGrantTests {
+@Suite("What the gateway says of a grant", .timeLimit(.minutes(5))) struct EventGrantTests {
     let harness = EventsHarness()
     static let disabled = EventsHarness.exception(403, "SKILL_DISABLED_EXCEPTION")
     static let neverEnabled = EventsHarness.exception(403, "SKILL_NEVER_ENABLED_EXCEPTION")

@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 import Time
 
-@Suite("The loop that sends events", .timeLimit(.minutes(1))) struct EventLoopTests {
+@Suite("The loop that sends events", .timeLimit(.minutes(5))) struct EventLoopTests {
     let harness = EventsHarness()
 
     /// What `body` does while the worker runs.

@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 import Time
 
-@Suite("Sending events", .timeLimit(.minutes(1))) struct EventWorkerTests {
+@Suite("Sending events", .timeLimit(.minutes(5))) struct EventWorkerTests {
     let harness = EventsHarness()
 
     static func property(_ name: String = "powerState", _ value: JSONValue = "ON") -> JSONValue {

@@ -12,7 +12,7 @@ import TestSupport
 import Testing
 import Time
 
-@Suite("POST /v1/events", .timeLimit(.minutes(1))) struct EventsEndpointTests {
+@Suite("POST /v1/events", .timeLimit(.minutes(5))) struct EventsEndpointTests {
     let harness = EventsHarness()
 
     static let power = #"{"interface":"PowerController","name":"powerState","value":"ON"}"#

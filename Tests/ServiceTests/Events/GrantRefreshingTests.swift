@@ -10,7 +10,7 @@ import TestSupport
 import Testing
 import Time
 
-@Suite("Refreshing Amazon's tokens", .timeLimit(.minutes(1))) struct GrantRefreshingTests {
+@Suite("Refreshing Amazon's tokens", .timeLimit(.minutes(5))) struct GrantRefreshingTests {
     let harness = EventsHarness()
     let key = EventsHarness.key
     /// So far ahead that no busy machine reaches a deadline.

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 import Time
 
-@Suite("A lane's lease while events are sent", .timeLimit(.minutes(1))) struct LeaseTests {
+@Suite("A lane's lease while events are sent", .timeLimit(.minutes(5))) struct LeaseTests {
     let harness = EventsHarness()
 
     @Test("a gateway that takes longer than a lease gets nothing twice: the lease is extended meanwhile")
