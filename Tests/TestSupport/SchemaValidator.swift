@@ -1,3 +1,4 @@
+import Concurrency
 public import JSON
 
 /// A validator for the keywords of JSON schema, draft 4, that Amazon's schema of smart-home messages uses.
@@ -22,6 +23,7 @@ public struct SchemaValidator: Sendable {
     ]
 
     private let root: JSONValue
+    private let answers = Locked<[[String]: Bool]>([:])
 
     /// A validator for that schema.
     ///
@@ -120,8 +122,17 @@ public struct SchemaValidator: Sendable {
         if let least = schema["minLength"]?.integer, count < least { return path + ": too short" }
         if let most = schema["maxLength"]?.integer, count > most { return path + ": too long" }
         guard let pattern = schema["pattern"]?.string else { return nil }
-        guard let expression = try? Regex(pattern) else { return path + ": pattern unreadable" }
-        return text.firstMatch(of: expression) == nil ? path + ": pattern" : nil
+        return matches(text, pattern) ? nil : path + ": pattern"
+    }
+
+    /// Whether the pattern is found in the text; what was asked before is remembered, since patterns are slow to read.
+    private func matches(_ text: String, _ pattern: String) -> Bool {
+        let question = [pattern, text]
+        if let known = answers.withLock({ $0[question] }) { return known }
+        guard let expression = try? Regex(pattern) else { return false }
+        let answer = text.firstMatch(of: expression) != nil
+        answers.withLock { $0[question] = answer }
+        return answer
     }
 
     private func listFault(_ value: JSONValue, _ schema: JSONValue, _ path: String) -> String? {

@@ -73,6 +73,11 @@ import Time
         schema.fault(in: try JSONValue(parsing: event.encoded(amazonToken: token)))
     }
 
+    /// What Amazon's schema says of a property alone, wherever it stands.
+    func official(property: JSONValue) -> String? {
+        schema.fault(in: [property], at: "#/definitions/state.properties")
+    }
+
     @Test("a good value of each property passes both")
     func goodValues() throws {
         for (interface, name, instance, value) in Self.values {
@@ -90,8 +95,9 @@ import Time
                 [.null, true, "", "nonsense", -1, 101, 1e9, 0.5, [], [:], ["value": "X"], ["value": -5]]
                 + mutations(of: value)
             for value in wrong {
-                let event = stateReport(Self.property("Alexa." + interface, name, value, instance: instance))
-                guard try official(event) != nil else { continue }
+                let property = Self.property("Alexa." + interface, name, value, instance: instance)
+                guard official(property: property) != nil else { continue }
+                let event = stateReport(property)
                 refused += 1
                 #expect(
                     event.violation() != nil,
@@ -107,7 +113,7 @@ import Time
         for broken in mutations(of: good) {
             let event = stateReport(broken)
             let ours = event.violation() == nil
-            #expect(try (official(event) == nil) == ours, "\(String(decoding: broken.encoded(), as: UTF8.self))")
+            #expect((official(property: broken) == nil) == ours, "\(String(decoding: broken.encoded(), as: UTF8.self))")
         }
         for time in [
             "2026-02-30T12:00:00Z", "2026-01-31T24:00:00Z", "2026-01-31T12:00:00", "2026-01-31T12:00:00.1234Z",
@@ -117,7 +123,7 @@ import Time
             property["timeOfSample"] = .string(time)
             let event = stateReport(.object(property))
             #expect(event.violation() != nil, "\(time)")
-            #expect(try official(event) != nil, "\(time)")
+            #expect(official(property: .object(property)) != nil, "\(time)")
         }
     }
 
