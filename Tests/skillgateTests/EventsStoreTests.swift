@@ -39,9 +39,9 @@ import Time
                 }
                 try await stage.run(isEndedByBody: true) { service in
                     let accepted = try await onOwnThread {
+                        let client = try RawClient(port: service.port)
                         let moment = Int.random(in: 0..<40) * 500
                         LaterEnd.kill(service.program, afterMicroseconds: moment)
-                        let client = try RawClient(port: service.port)
                         return requests.compactMap { user, request in
                             client.send(request)
                             return client.answer()?.text.contains("AcceptGrant.Response") == true ? user : nil
