@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 import Time
 
-@Suite("Certificate chains", .timeLimit(.minutes(1))) struct CertificateChainsTests {
+@Suite("Certificate chains", .timeLimit(.minutes(5))) struct CertificateChainsTests {
     private func url(_ number: Int) throws -> CertificateURL {
         try CertificateURL("https://s3.amazonaws.com/echo.api/c\(number).pem")
     }

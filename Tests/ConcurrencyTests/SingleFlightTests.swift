@@ -1,7 +1,7 @@
 import Concurrency
 import Testing
 
-@Suite("The single flight", .timeLimit(.minutes(1))) struct SingleFlightTests {
+@Suite("The single flight", .timeLimit(.minutes(5))) struct SingleFlightTests {
     struct Fault: Error {}
 
     @Test("many callers of one key share one run")

@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test(
-        "a random value is the same after writing and reading", .timeLimit(.minutes(1)),
+        "a random value is the same after writing and reading", .timeLimit(.minutes(5)),
         arguments: [1, 2, 3, 4] as [UInt64])
     func roundTrip(seed: UInt64) throws {
         var generator = Generator(state: seed)
@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test(
-        "damaged and random bytes are refused or read whole, and never crash", .timeLimit(.minutes(1)),
+        "damaged and random bytes are refused or read whole, and never crash", .timeLimit(.minutes(5)),
         arguments: [5, 6, 7, 8] as [UInt64])
     func damage(seed: UInt64) throws {
         var generator = Generator(state: seed)

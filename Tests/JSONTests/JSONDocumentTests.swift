@@ -153,7 +153,7 @@ import Testing
         #expect(kept.map(\.string) == (0..<100).map { "text \($0)" })
     }
 
-    @Test("documents are read on many threads at once", .timeLimit(.minutes(1)))
+    @Test("documents are read on many threads at once", .timeLimit(.minutes(5)))
     func threads() async throws {
         try await withThrowingTaskGroup(of: Bool.self) { group in
             for worker in 0..<8 {

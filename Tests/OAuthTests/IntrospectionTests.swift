@@ -164,7 +164,7 @@ import Time
         #expect(provider.server.count == 0)
     }
 
-    @Test("many who ask about one token share one call", .timeLimit(.minutes(1)))
+    @Test("many who ask about one token share one call", .timeLimit(.minutes(5)))
     func singleFlight() async throws {
         let provider = try Provider()
         provider.server.play { _ in
@@ -179,7 +179,7 @@ import Time
         #expect(provider.server.count == 1)
     }
 
-    @Test("eight calls run at once, the others wait, and past that they are turned away", .timeLimit(.minutes(1)))
+    @Test("eight calls run at once, the others wait, and past that they are turned away", .timeLimit(.minutes(5)))
     func gate() async throws {
         let provider = try Provider()
         let inside = Locked((now: 0, most: 0))
@@ -219,7 +219,7 @@ import Time
     }
 
     @Test(
-        "what is forgotten while the provider is asked is not kept", .timeLimit(.minutes(1)), arguments: [true, false])
+        "what is forgotten while the provider is asked is not kept", .timeLimit(.minutes(5)), arguments: [true, false])
     func forgottenMeanwhile(bySubject: Bool) async throws {
         let provider = try Provider()
         let validator = provider.validator(validation(provider))

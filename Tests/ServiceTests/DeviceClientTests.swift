@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 import Time
 
-@Suite("Device client", .timeLimit(.minutes(1))) struct DeviceClientTests {
+@Suite("Device client", .timeLimit(.minutes(5))) struct DeviceClientTests {
     let clock = ManualClock()
     let key: SigningKey
 

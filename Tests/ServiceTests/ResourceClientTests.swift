@@ -212,7 +212,7 @@ import Time
         #expect(http.requests.count == 8)
     }
 
-    @Test("several resources are fetched side by side", .timeLimit(.minutes(1)))
+    @Test("several resources are fetched side by side", .timeLimit(.minutes(5)))
     func sideBySide() async throws {
         // Each answer waits until both calls have come.
         let waiting = Locked<[CheckedContinuation<Void, Never>]>([])
@@ -234,7 +234,7 @@ import Time
         #expect(found["b"]?.root.string("url") == "https://api.example.com/v1/b")
     }
 
-    @Test("one failure of several ends the others", .timeLimit(.minutes(1)))
+    @Test("one failure of several ends the others", .timeLimit(.minutes(5)))
     func oneFails() async throws {
         let http = RecordingHTTPClient { request, _ throws(HTTPClientError) in
             if request.url.hasSuffix("/a") { return .json("{}", status: 404) }

@@ -57,7 +57,7 @@ import Time
 
     @Test(
         "while a silent resource server is waited for, the apology of the language is ready to leave",
-        .timeLimit(.minutes(1)), arguments: [("en-US", "Sorry"), ("de-AT", "Das hat gerade"), ("ja-JP", "申し訳")])
+        .timeLimit(.minutes(5)), arguments: [("en-US", "Sorry"), ("de-AT", "Das hat gerade"), ("ja-JP", "申し訳")])
     func lateAnswer(locale: String, words: String) async throws {
         let (stream, reached) = AsyncStream<Void>.makeStream()
         let harness = try SkillHarness(

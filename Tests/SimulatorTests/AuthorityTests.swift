@@ -110,7 +110,7 @@ func withFolder<Result>(_ body: (String) async throws -> Result) async throws ->
         }
     }
 
-    @Test("several at once get one authority", .timeLimit(.minutes(1)))
+    @Test("several at once get one authority", .timeLimit(.minutes(5)))
     func concurrent() async throws {
         try await withFolder { folder in
             let roots = try await withThrowingTaskGroup(of: [UInt8].self) { group in

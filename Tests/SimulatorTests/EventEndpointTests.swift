@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 import Time
 
-@Suite("Simulated event gateways", .timeLimit(.minutes(1))) struct EventEndpointTests {
+@Suite("Simulated event gateways", .timeLimit(.minutes(5))) struct EventEndpointTests {
     /// One for all tests: keys take their time.
     private static let authority = Result { try Authority(now: AmazonHostsTests.now) }
 

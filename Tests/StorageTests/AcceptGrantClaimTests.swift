@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Time
 
-@Suite("Claims on AcceptGrant codes in either store", .timeLimit(.minutes(1))) struct AcceptGrantClaimTests {
+@Suite("Claims on AcceptGrant codes in either store", .timeLimit(.minutes(5))) struct AcceptGrantClaimTests {
     private func claim(
         _ store: any GrantStore, _ hash: String = "h1", subject: String = "u1", owner: String
     ) async throws -> AcceptGrantClaim {

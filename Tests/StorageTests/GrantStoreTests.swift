@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Time
 
-@Suite("Grants in either store", .timeLimit(.minutes(1))) struct GrantStoreTests {
+@Suite("Grants in either store", .timeLimit(.minutes(5))) struct GrantStoreTests {
     @Test("a grant comes back as it was put; a key that differs in one part is another", arguments: StoreKind.allCases)
     func keys(kind: StoreKind) async throws {
         try await kind.with { store, _ in

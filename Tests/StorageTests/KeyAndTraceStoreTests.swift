@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Time
 
-@Suite("Signing keys and traces in either store", .timeLimit(.minutes(1))) struct KeyAndTraceStoreTests {
+@Suite("Signing keys and traces in either store", .timeLimit(.minutes(5))) struct KeyAndTraceStoreTests {
     private func record(_ id: String, createdAt: Int64 = 100, until: Int64? = nil) -> SigningKeyRecord {
         SigningKeyRecord(
             id: id, algorithm: "ES256", privateKeyPEM: Array("secret of \(id)".utf8),

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Time
 
-@Suite("Migrations of a SQLite file", .timeLimit(.minutes(1))) struct MigrationTests {
+@Suite("Migrations of a SQLite file", .timeLimit(.minutes(5))) struct MigrationTests {
     /// Undoes the step that brought the outbox.
     static let beforeOutbox = """
         DROP TABLE outbox;

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 import Time
 
-@Suite("The outbox in a SQLite file", .timeLimit(.minutes(1))) struct OutboxFileTests {
+@Suite("The outbox in a SQLite file", .timeLimit(.minutes(5))) struct OutboxFileTests {
     static func open(_ path: String) throws -> SQLiteStore {
         try SQLiteStore(url: "sqlite:\(path)", keys: try TestKeys.keys(TestKeys.first), clock: { ManualClock.start })
     }

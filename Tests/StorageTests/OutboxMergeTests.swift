@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Time
 
-@Suite("Changes that wait together, in either store", .timeLimit(.minutes(1))) struct OutboxMergeTests {
+@Suite("Changes that wait together, in either store", .timeLimit(.minutes(5))) struct OutboxMergeTests {
     @Test("EVG-3: a thousand changes of one property leave one row, the last", arguments: StoreKind.allCases)
     func thousand(kind: StoreKind) async throws {
         try await kind.with { store, clock in

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Time
 
-@Suite("Known states, bounds and device ids in either store", .timeLimit(.minutes(1))) struct OutboxStateTests {
+@Suite("Known states, bounds and device ids in either store", .timeLimit(.minutes(5))) struct OutboxStateTests {
     let lock = PropertyKey(interface: "LockController", name: "lockState")
     let light = PropertyKey(interface: "BrightnessController", name: "brightness")
 

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Time
 
-@Suite("The outbox in either store", .timeLimit(.minutes(1))) struct OutboxTests {
+@Suite("The outbox in either store", .timeLimit(.minutes(5))) struct OutboxTests {
     @Test("an event is a row in each lane of its user that is not suspended", arguments: StoreKind.allCases)
     func lanes(kind: StoreKind) async throws {
         try await kind.with { store, clock in

@@ -6,7 +6,7 @@ import Storage
 import Testing
 import Time
 
-@Suite("The SQLite file", .timeLimit(.minutes(1))) struct SQLiteFileTests {
+@Suite("The SQLite file", .timeLimit(.minutes(5))) struct SQLiteFileTests {
     static let clock: WallClock = { UnixTime(seconds: 1_736_935_200) }
 
     static func open(_ path: String, _ keys: [String] = [TestKeys.first]) throws(StorageError) -> SQLiteStore {

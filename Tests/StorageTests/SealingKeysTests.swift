@@ -3,7 +3,7 @@ import FoundationEssentials
 import Storage
 import Testing
 
-@Suite("Encryption keys", .timeLimit(.minutes(1))) struct SealingKeysTests {
+@Suite("Encryption keys", .timeLimit(.minutes(5))) struct SealingKeysTests {
     private func fault(_ text: String) -> StorageError? {
         do throws(StorageError) {
             _ = try SealingKeys(text: Secret(text), origin: "test")

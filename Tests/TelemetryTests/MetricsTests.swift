@@ -70,7 +70,7 @@ struct MetricsTests {
         #expect(metrics.prometheusText.contains("skillgate_rejections_total{reason=\"\(shown)\"} 1\n"))
     }
 
-    @Test("no addition of many threads is lost", .timeLimit(.minutes(1)))
+    @Test("no addition of many threads is lost", .timeLimit(.minutes(5)))
     func threads() async {
         let metrics = Metrics()
         await withTaskGroup { group in

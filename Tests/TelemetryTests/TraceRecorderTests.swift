@@ -35,7 +35,7 @@ private final class GatedStore: TraceStore {
     func prune(before moment: UnixTime) async throws -> Int { 0 }
 }
 
-@Suite("What traces are stored", .timeLimit(.minutes(1)))
+@Suite("What traces are stored", .timeLimit(.minutes(5)))
 struct TraceRecorderTests {
     let metrics = Metrics()
 

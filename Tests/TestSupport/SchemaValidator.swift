@@ -18,7 +18,8 @@ public struct SchemaValidator: Sendable {
     ]
     private static let known: Set<String> = [
         "$ref", "additionalItems", "additionalProperties", "allOf", "anyOf", "enum", "exclusiveMaximum",
-        "exclusiveMinimum", "items", "maxItems", "maxLength", "maximum", "maxProperties", "minItems", "minLength", "minimum", "oneOf",
+        "exclusiveMinimum", "items", "maxItems", "maxLength", "maximum", "maxProperties", "minItems", "minLength",
+        "minimum", "oneOf",
         "pattern", "properties", "required", "type", "uniqueItems",
     ]
 

@@ -6,7 +6,7 @@ import Testing
 import Time
 import Transport
 
-@Suite("Calls by libcurl", .timeLimit(.minutes(1)))
+@Suite("Calls by libcurl", .timeLimit(.minutes(5)))
 struct ClientCallTests {
     /// Answers every request of a connection with its own head.
     @Sendable static func echo(_ connection: RawConnection) {

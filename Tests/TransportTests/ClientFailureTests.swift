@@ -5,7 +5,7 @@ import Testing
 import Time
 import Transport
 
-@Suite("Calls that fail", .timeLimit(.minutes(1)))
+@Suite("Calls that fail", .timeLimit(.minutes(5)))
 struct ClientFailureTests {
     @Sendable static func silent(_ connection: RawConnection) { connection.waitForEnd() }
 

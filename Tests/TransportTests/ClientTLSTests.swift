@@ -5,7 +5,7 @@ import Testing
 import Time
 import Transport
 
-@Suite("TLS to other servers", .timeLimit(.minutes(1)))
+@Suite("TLS to other servers", .timeLimit(.minutes(5)))
 struct ClientTLSTests {
     @Sendable static func serve(_ connection: RawConnection) {
         while let head = connection.head() { connection.answer("200 OK", head) }

@@ -3,7 +3,7 @@ import Glibc
 import Testing
 import Transport
 
-@Suite("Event loops", .timeLimit(.minutes(1))) struct LoopTests {
+@Suite("Event loops", .timeLimit(.minutes(5))) struct LoopTests {
     /// Runs `body` with one loop, and ends the loop.
     func withLoop<Result>(_ body: (EventLoop) async throws -> Result) async throws -> Result {
         let group = try EventLoopGroup(threads: 1)

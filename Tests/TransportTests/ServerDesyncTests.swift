@@ -49,7 +49,7 @@ private struct SmugglingHead: Sendable, CustomTestStringConvertible {
     }
 }
 
-@Suite("Request smuggling", .timeLimit(.minutes(2))) struct ServerDesyncTests {
+@Suite("Request smuggling", .timeLimit(.minutes(5))) struct ServerDesyncTests {
     static let isAbsent = SmugglingHead.all.isEmpty
     static let absence: Comment = "the fixtures are not beside this checkout (../shared/fixtures/http-desync-guardian)"
 

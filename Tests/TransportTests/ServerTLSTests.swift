@@ -50,7 +50,7 @@ private func talk(port: Int, _ options: String, send text: String) async throws 
 
 private let request = "GET /tls HTTP/1.1\\r\\nHost: a\\r\\nConnection: close\\r\\n\\r\\n"
 
-@Suite("The server with TLS", .timeLimit(.minutes(2))) struct ServerTLSTests {
+@Suite("The server with TLS", .timeLimit(.minutes(5))) struct ServerTLSTests {
     @Test(
         "whatever name the client asks for, the handshake succeeds and the request is answered",
         arguments: [

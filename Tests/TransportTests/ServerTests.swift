@@ -5,7 +5,7 @@ import Telemetry
 import Testing
 import Transport
 
-@Suite("The server", .timeLimit(.minutes(2))) struct ServerTests {
+@Suite("The server", .timeLimit(.minutes(5))) struct ServerTests {
     @Test("OPS-5: Content-Length counts bytes, for GET and HEAD, and the second answer on a connection is intact")
     func contentLength() async throws {
         let speech = "canción 🍺 Grüße"

@@ -3,7 +3,7 @@ import JSON
 import Testing
 
 /// What is no good request, sent to a program that runs: it says what is wrong, and goes on.
-@Suite("Bad input over a socket", .timeLimit(.minutes(1))) struct BadInputTests {
+@Suite("Bad input over a socket", .timeLimit(.minutes(5))) struct BadInputTests {
     /// A request, the answer to it, and what the log says of it.
     struct Case: Sendable, CustomTestStringConvertible {
         let name: String

@@ -3,7 +3,7 @@ import FoundationEssentials
 import JSON
 import Testing
 
-@Suite("Command line", .timeLimit(.minutes(1))) struct CommandLineTests {
+@Suite("Command line", .timeLimit(.minutes(5))) struct CommandLineTests {
     static let commands = ["serve", "replay", "verify", "migrate", "keys generate", "token check"]
 
     @Test("--help names every command, and no command is an error that does the same")

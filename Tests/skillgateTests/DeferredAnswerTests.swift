@@ -3,7 +3,7 @@ import Simulator
 import TestSupport
 import Testing
 
-@Suite("A device that takes its time, by the program", .timeLimit(.minutes(1))) struct DeferredAnswerTests {
+@Suite("A device that takes its time, by the program", .timeLimit(.minutes(5))) struct DeferredAnswerTests {
     static let slowLock = #"""
         { devices: [{ id: "lock", name: "Door", owners: ["u1001"],
           capabilities: [{ interface: "LockController", properties: ["lockState"], retrievable: true }],

@@ -7,7 +7,7 @@ import Testing
 import Time
 
 /// The program ends while there is work, orderly and not.
-@Suite("Ends of the program", .timeLimit(.minutes(2))) struct EndingTests {
+@Suite("Ends of the program", .timeLimit(.minutes(5))) struct EndingTests {
     /// What one connection saw.
     struct Tally: Sendable {
         var sent = 0

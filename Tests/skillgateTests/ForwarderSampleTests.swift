@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The Lambda function that companies copy, run as AWS runs it, against the service.
-@Suite("The forwarder to copy", .timeLimit(.minutes(1))) struct ForwarderSampleTests {
+@Suite("The forwarder to copy", .timeLimit(.minutes(5))) struct ForwarderSampleTests {
     @Test("a directive comes through with the proof, in the region of the function, and the answer comes back")
     func through() async throws {
         try await Stage.with(embedded) { stage in

@@ -10,7 +10,7 @@ import Testing
 import Time
 
 /// The built program from outside: what it is for.
-@Suite("The main job over a socket", .timeLimit(.minutes(2))) struct MainJobTests {
+@Suite("The main job over a socket", .timeLimit(.minutes(5))) struct MainJobTests {
     @Test("a signed request with a linked user's token is answered with what the provider holds for that user")
     func ownResources() async throws {
         var options = Stage.Options()

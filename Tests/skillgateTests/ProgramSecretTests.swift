@@ -7,7 +7,7 @@ import Testing
 import Time
 
 /// OPS-1 over the whole program: a marker in every secret place, and none in what it writes.
-@Suite("Secrets of the program", .timeLimit(.minutes(1))) struct ProgramSecretTests {
+@Suite("Secrets of the program", .timeLimit(.minutes(5))) struct ProgramSecretTests {
     static let marker = "mRk7/Q+z="
 
     /// The forms in which a text could appear: as it is, escaped, URL-encoded, in hex, and in base64 of any offset.

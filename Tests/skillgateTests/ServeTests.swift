@@ -6,7 +6,7 @@ import Testing
 import Time
 import Transport
 
-@Suite("skillgate serve and migrate", .timeLimit(.minutes(1))) struct ServeTests {
+@Suite("skillgate serve and migrate", .timeLimit(.minutes(5))) struct ServeTests {
     static let config = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appending(path: "config").path()
 

@@ -5,7 +5,7 @@ import OAuth
 import Testing
 import Time
 
-@Suite("skillgate token check", .timeLimit(.minutes(1))) struct TokenCheckCommandTests {
+@Suite("skillgate token check", .timeLimit(.minutes(5))) struct TokenCheckCommandTests {
     static let issuer = "https://login.example.test"
     static let now = UnixTime(seconds: 1_900_000_000)
 

@@ -6,7 +6,7 @@ import Testing
 import Time
 
 /// Servers behind a program that runs, which fail it.
-@Suite("Upstreams that fail, over a socket", .timeLimit(.minutes(1))) struct UpstreamTests {
+@Suite("Upstreams that fail, over a socket", .timeLimit(.minutes(5))) struct UpstreamTests {
     @Test("a resource server that never answers is an apology, long before Alexa gives up")
     func silence() async throws {
         var options = Stage.Options()

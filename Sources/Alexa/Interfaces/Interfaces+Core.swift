@@ -30,7 +30,20 @@ extension AlexaInterface {
         AlexaInterface(
             "InventoryLevelSensor", needsInstance: true, properties: [PropertyRule("level", inventoryLevel)],
             capability: [
-                .required("capabilityResources", .capabilityResources), .required("configuration", .anyObject),
+                .required("capabilityResources", .capabilityResources),
+                .required(
+                    "configuration",
+                    .object(
+                        [
+                            .required("measurement", inventoryMeasure),
+                            .required(
+                                "replenishment",
+                                .object(
+                                    [
+                                        .optional("@type", .oneOf(["DashReplenishmentId"])),
+                                        .optional("value", .text()),
+                                    ], isOpen: true)),
+                        ], isOpen: true)),
             ]),
         AlexaInterface(
             "WakeOnLANController",
@@ -39,6 +52,13 @@ extension AlexaInterface {
             ]),
         AlexaInterface("CustomIntent"),
     ]
+
+    /// In what a level is measured.
+    private static let inventoryMeasure = Shape.either([
+        .object([.required("@type", .oneOf(["Percentage", "Count"]))]),
+        .object([.required("@type", .oneOf(["Weight"])), .required("unit", .oneOf(weightUnits))]),
+        .object([.required("@type", .oneOf(["Volume"])), .required("unit", .oneOf(volumeUnits))]),
+    ])
 
     private static let inventoryLevel = Shape.either([
         .object([.required("@type", .oneOf(["Percentage"])), .required("value", .number(0...100))]),

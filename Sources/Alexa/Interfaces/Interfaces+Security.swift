@@ -26,15 +26,13 @@ extension AlexaInterface {
             capability: [
                 .optional(
                     "configuration",
-                    .object(
-                        [
-                            .optional("supportedAuthorizationTypes", .list(pin)),
-                            .optional("supportedCredentialTypes", .list(pin)),
-                            .optional(
-                                "supportedArmStates",
-                                .list(.object([.required("value", .oneOf(armStates))], isOpen: true))),
-                            .optional("supportsArmInstant", .bool),
-                        ], isOpen: true))
+                    .object([
+                        .optional("supportedAuthorizationTypes", .list(pin)),
+                        .optional("supportedCredentialTypes", .list(pin)),
+                        .optional(
+                            "supportedArmStates", .list(.object([.required("value", .oneOf(armStates))]))),
+                        .optional("supportsArmInstant", .bool),
+                    ]))
             ]),
         AlexaInterface(
             "CameraStreamController",
@@ -102,7 +100,7 @@ extension AlexaInterface {
     static let audioCodecs = ["G711", "AAC", "NONE"]
 
     private static let armStates = ["ARMED_AWAY", "ARMED_STAY", "ARMED_NIGHT", "DISARMED"]
-    private static let pin = Shape.object([.required("type", .oneOf(["FOUR_DIGIT_PIN"]))], isOpen: true)
+    private static let pin = Shape.object([.required("type", .oneOf(["FOUR_DIGIT_PIN"]))])
     private static let detectedEvents = [
         "humanPresence", "babyCry", "dogBark", "glassBreak", "smokeSiren", "animalPresence", "vehiclePresence",
     ]

@@ -90,13 +90,13 @@ public indirect enum Shape: Sendable {
             return nil
         case (.object(let members, let isOpen), .object(let object)): return objectFault(object, members, isOpen)
         case (.either(let shapes), _):
-            var last: ShapeFault?
+            var best: ShapeFault?
             for shape in shapes {
                 guard let fault = shape.fault(in: value) else { return nil }
-                // The fault of the shape that fitted best tells the most.
-                if last == nil || fault.path.count > last?.path.count ?? 0 { last = fault }
+                // The shape that is meant is one whose words fit, so the fault of another kind tells more.
+                if best == nil || best?.kind == .notOneOf { best = fault }
             }
-            return last
+            return best
         default: return ShapeFault(.kind)
         }
     }
@@ -106,7 +106,12 @@ public indirect enum Shape: Sendable {
         switch value {
         case .integer(let exact): integer = exact
         case .number(let number):
-            guard let exact = Int64(exactly: number) else { return ShapeFault(.kind) }
+            // Beyond what 64 bits hold every number is whole, and out of any range.
+            guard let exact = Int64(exactly: number) else {
+                return ShapeFault(
+                    number.rounded() == number
+                        ? .outOfRange(Double(range.lowerBound), Double(range.upperBound)) : .kind)
+            }
             integer = exact
         case .unsigned: return ShapeFault(.outOfRange(Double(range.lowerBound), Double(range.upperBound)))
         default: return ShapeFault(.kind)

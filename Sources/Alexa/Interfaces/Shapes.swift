@@ -34,15 +34,15 @@ extension Shape {
                 .either([
                     .object([
                         .required("@type", .oneOf(["asset"])),
-                        .required("value", .object([.required("assetId", .text(1...Int.max))], isOpen: true)),
+                        .required("value", .object([.required("assetId", .text(1...Int.max))])),
                     ]),
                     .object([
                         .required("@type", .oneOf(["text"])),
                         .required(
                             "value",
-                            .object(
-                                [.required("text", .text(1...Int.max)), .required("locale", .text(1...Int.max))],
-                                isOpen: true)),
+                            .object([
+                                .required("text", .text(1...Int.max)), .required("locale", .text(1...Int.max)),
+                            ])),
                     ]),
                 ]), 1...Int.max))
     ])

@@ -48,7 +48,8 @@ import Testing
             taken: [#"{"brightness":0}"#, #"{"brightness":100.0}"#, #"{"brightness":50,"more":1}"#],
             refused: [
                 ("{}", missing), (#"{"brightness":"50"}"#, missing), (#"{"brightness":0.5}"#, missing),
-                (#"{"brightness":101}"#, range), (#"{"brightness":-1}"#, range), (#"{"brightness":null}"#, missing),
+                (#"{"brightness":1e19}"#, range), (#"{"brightness":1e300}"#, range), (#"{"brightness":101}"#, range),
+                (#"{"brightness":-1}"#, range), (#"{"brightness":null}"#, missing),
             ]),
         Case(
             interface: "BrightnessController", name: "AdjustBrightness", taken: [#"{"brightnessDelta":-25}"#],

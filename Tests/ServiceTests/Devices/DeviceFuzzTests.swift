@@ -26,7 +26,7 @@ import Testing
         [["name": "BASS", "level": 1e308, "levelDelta": 1e308]], [["name": "TREBLE", "levelDelta": -3]],
     ]
 
-    @Test("no command brings a device down, or its state out of Alexa's tables", .timeLimit(.minutes(1)))
+    @Test("no command brings a device down, or its state out of Alexa's tables", .timeLimit(.minutes(5)))
     func odd() async throws {
         let home = try await DeviceHarness()
         var devices: [JSONValue] = []

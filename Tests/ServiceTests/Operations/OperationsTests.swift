@@ -11,7 +11,7 @@ import TestSupport
 import Testing
 import Time
 
-@Suite("The operator's addresses", .timeLimit(.minutes(1))) struct OperationsTests {
+@Suite("The operator's addresses", .timeLimit(.minutes(5))) struct OperationsTests {
     private struct Made {
         let router: Router
         let metrics: Metrics

@@ -37,7 +37,7 @@ extension ServiceTests.Running {
 }
 
 /// The whole route, from the forwarder's bytes to the event, with the demo home behind it.
-@Suite("Smart home: the demo home", .timeLimit(.minutes(2))) struct DemoHomeRouteTests {
+@Suite("Smart home: the demo home", .timeLimit(.minutes(5))) struct DemoHomeRouteTests {
     @Test("every device of the demo home is found, and tells each property that it says can be asked for")
     func discoverAndReport() async throws {
         let running = try await ServiceTests.start()

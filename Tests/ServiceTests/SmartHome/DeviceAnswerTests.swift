@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 import Time
 
-@Suite("Smart home: answers of devices", .timeLimit(.minutes(1))) struct DeviceAnswerTests {
+@Suite("Smart home: answers of devices", .timeLimit(.minutes(5))) struct DeviceAnswerTests {
     static func harness(_ body: String, status: Int = 200, clock: ManualClock = ManualClock()) throws
         -> SmartHomeHarness
     {

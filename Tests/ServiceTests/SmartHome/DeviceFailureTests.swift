@@ -82,7 +82,7 @@ struct ProviderFailure: Sendable, CustomTestStringConvertible {
     static let all = statuses + network + garbage
 }
 
-@Suite("Smart home: a provider that fails", .timeLimit(.minutes(1))) struct DeviceFailureTests {
+@Suite("Smart home: a provider that fails", .timeLimit(.minutes(5))) struct DeviceFailureTests {
     static func harness(_ outcome: Result<HTTPResponse, HTTPClientError>) throws -> SmartHomeHarness {
         try SmartHomeHarness(servers: .init(devices: { _, _ throws(HTTPClientError) in try outcome.get() }))
     }

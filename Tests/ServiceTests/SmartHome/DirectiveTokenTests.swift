@@ -9,7 +9,7 @@ import Testing
 import Time
 
 /// What a token decides about directives for devices; discovery and grants have tests beside their own.
-@Suite("Smart home: tokens of directives", .timeLimit(.minutes(1))) struct DirectiveTokenTests {
+@Suite("Smart home: tokens of directives", .timeLimit(.minutes(5))) struct DirectiveTokenTests {
     static let directives = [("Alexa", "ReportState"), ("Alexa.PowerController", "TurnOn")]
 
     static func harness(introspects: Bool = false, _ introspection: String = "") throws -> SmartHomeHarness {

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 import Time
 
-@Suite("Smart home: discovery against the clock", .timeLimit(.minutes(1))) struct DiscoveryDeadlineTests {
+@Suite("Smart home: discovery against the clock", .timeLimit(.minutes(5))) struct DiscoveryDeadlineTests {
     /// How a provider is too slow.
     enum Slowness: String, CaseIterable, CustomTestStringConvertible {
         case nineSeconds, fivePages, endless

@@ -51,7 +51,7 @@ extension SmartHomeHarness {
     func logLines(_ text: String) -> [Substring] { logText.split(separator: "\n").filter { $0.contains(text) } }
 }
 
-@Suite("Smart home: discovery", .timeLimit(.minutes(1))) struct DiscoveryTests {
+@Suite("Smart home: discovery", .timeLimit(.minutes(5))) struct DiscoveryTests {
     static func harness(_ devices: [JSONValue], limit: Int = 300) throws -> SmartHomeHarness {
         try SmartHomeHarness(
             servers: .init(devices: Provided.pages(["": Provided.page(devices)])), endpointLimit: limit)

@@ -70,7 +70,7 @@ enum Mirror {
 }
 
 /// Directives that others have published, each answered so that Amazon's schema accepts it.
-@Suite("Smart home: published directives", .timeLimit(.minutes(1))) struct FixtureDirectiveTests {
+@Suite("Smart home: published directives", .timeLimit(.minutes(5))) struct FixtureDirectiveTests {
     static let samples = Fixtures.files(in: "alexa-smart-home/sample_messages").filter {
         $0.hasSuffix(".request.json") || $0.hasSuffix("/ReportState.json")
     }

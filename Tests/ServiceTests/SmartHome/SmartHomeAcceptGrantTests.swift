@@ -12,7 +12,7 @@ import TestSupport
 import Testing
 import Time
 
-@Suite("Smart home: AcceptGrant", .timeLimit(.minutes(1))) struct SmartHomeAcceptGrantTests {
+@Suite("Smart home: AcceptGrant", .timeLimit(.minutes(5))) struct SmartHomeAcceptGrantTests {
     @Test("AG-1: AcceptGrant is answered with AcceptGrant.Response, and the grant is the user's")
     func accepted() async throws {
         let harness = try SmartHomeHarness()

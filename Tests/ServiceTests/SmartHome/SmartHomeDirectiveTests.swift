@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 import Time
 
-@Suite("Smart home: directives", .timeLimit(.minutes(1))) struct SmartHomeDirectiveTests {
+@Suite("Smart home: directives", .timeLimit(.minutes(5))) struct SmartHomeDirectiveTests {
     static func directive(
         _ namespace: String = "Alexa.PowerController", _ name: String = "TurnOn", version: String = #""3""#
     ) -> String {
@@ -230,7 +230,7 @@ import Time
         #expect(await harness.endpoint.respond(to: request).status == 200)
     }
 
-    @Test("what leaves when time is up is an error in the directive's own words", .timeLimit(.minutes(1)))
+    @Test("what leaves when time is up is an error in the directive's own words", .timeLimit(.minutes(5)))
     func lateAnswers() async throws {
         for (directive, name, type) in [
             (SmartHomeHarness.discover(token: "t"), "Alexa/ErrorResponse", "BRIDGE_UNREACHABLE"),

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 import Time
 
-@Suite("Smart home: answers of their own kind", .timeLimit(.minutes(1))) struct SpecialAnswerTests {
+@Suite("Smart home: answers of their own kind", .timeLimit(.minutes(5))) struct SpecialAnswerTests {
     @Test(
         "202 is answered with DeferredResponse, with the seconds where the provider knows them",
         arguments: [(#"{"deferSeconds":15}"#, ["estimatedDeferralInSeconds": 15]), ("{}", [:])]
