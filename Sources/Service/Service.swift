@@ -7,7 +7,7 @@ public import Telemetry
 public import Time
 
 /// What outlives a request: SQLite in the program, memory in tests and replays.
-public typealias ServiceStore = GrantStore & Outbox & EndpointIDStore & SigningKeyStore & TraceStore
+public typealias ServiceStore = GrantStore & Outbox & EndpointIDStore & SigningKeyStore & ProviderStore & TraceStore
 
 /// What a service is made of besides its configuration.
 public struct ServiceParts: Sendable {
@@ -57,6 +57,10 @@ public struct MadeService: Sendable {
     public let clockDrift: ClockDrift
     /// Tells Alexa of changes while its `run()` runs.
     public let events: EventWorker
+    /// Codes, refresh tokens and grants.
+    public let authorization: AuthorizationServer
+    /// Learns of other processes' revocations and keys while its `run()` runs.
+    public let changes: ChangeWatch
 }
 
 /// Why a service cannot be made although its configuration is sound.
@@ -98,10 +102,12 @@ public func makeService(_ configuration: Configuration, _ parts: ServiceParts) a
     let operations = Operations(
         metrics: parts.metrics, clockDrift: drift, log: parts.log,
         storeIsWritable: { deadline in (try? await store.probeWriting(by: deadline)) != nil })
-    let events = EventsEndpoint(configuration, parts, worker: worker)
+    let events = EventsEndpoint(
+        configuration, parts, authentication: provider.core.authentication, worker: worker)
     let smartHome = makeSmartHome(configuration, parts, provider, worker.reporting, drift, traces)
     let routes =
         [custom.route, events.route] + (smartHome.map { [$0.route] } ?? []) + (provider.embedded?.routes ?? [])
+        + provider.core.routes
     let refuse: @Sendable (Router.Refusal) -> HTTPResponse = { [log = parts.log] in
         HTTPResponse(problemOf: $0, log: log)
     }
@@ -109,7 +115,7 @@ public func makeService(_ configuration: Configuration, _ parts: ServiceParts) a
     return MadeService(
         router: Router(routes + (isApart ? [] : operations.routes), refuse: refuse),
         operations: isApart ? Router(operations.routes, refuse: refuse) : nil, provider: provider.embedded,
-        clockDrift: drift, events: worker)
+        clockDrift: drift, events: worker, authorization: provider.core.server, changes: provider.core.changes)
 }
 
 /// What answers the forwarder; nil where no skill has a smart-home side.
@@ -146,6 +152,7 @@ private func makeSmartHome(
 /// Whoever knows the users, as the rest of the service sees them.
 private struct ProviderSide {
     let embedded: EmbeddedProvider?
+    let core: ProviderCore
     let validator: TokenValidator
     let resources: ResourceClient
 }
@@ -157,11 +164,10 @@ private func makeProvider(
     let limits = ResourceClient.Limits(
         call: .seconds(configuration.limits.resourceSeconds), answerDepth: configuration.limits.jsonDepth)
     let observe: @Sendable (TokenEvent) -> Void = { [log = parts.log] event in tell(event, log) }
+    let keys = SigningKeys(store: parts.store, tokenSeconds: provider.accessTokenSeconds, clock: parts.clock)
     switch provider.kind {
     case .embedded(let embedded):
         guard let users = embedded.users else { throw ServiceFault.noUsers }
-        let keys = SigningKeys(
-            store: parts.store, tokenSeconds: provider.accessTokenSeconds, clock: parts.clock)
         try await keys.load()
         let later = DeferredAnswers(
             outbox: parts.store, now: parts.monotonic, log: parts.log, posted: { [weak worker] in worker?.wake() })
@@ -173,7 +179,9 @@ private func makeProvider(
         let resources = ResourceClient(
             baseURL: EmbeddedProvider.resourcesURL, http: made.client(otherwise: parts.http), limits: limits,
             now: parts.monotonic)
-        return ProviderSide(embedded: made, validator: made.validator, resources: resources)
+        return ProviderSide(
+            embedded: made, core: try await ProviderCore(configuration, parts, keys: keys, embedded: made),
+            validator: made.validator, resources: resources)
     case .external(let external):
         guard let baseURL = external.resourcesURL else { throw ServiceFault.noResources }
         guard var validation = TokenValidation(external) else { throw ServiceFault.noTokenJudge }
@@ -183,7 +191,10 @@ private func makeProvider(
             validation, http: parts.http, clock: parts.clock, monotonic: parts.monotonic, observe: observe)
         let resources = ResourceClient(
             baseURL: baseURL, http: parts.http, limits: limits, now: parts.monotonic)
-        return ProviderSide(embedded: nil, validator: validator, resources: resources)
+        if provider.clients.contains(where: { $0.grants.contains(.clientCredentials) }) { try await keys.load() }
+        return ProviderSide(
+            embedded: nil, core: try await ProviderCore(configuration, parts, keys: keys, embedded: nil),
+            validator: validator, resources: resources)
     }
 }
 

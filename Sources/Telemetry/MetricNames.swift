@@ -42,6 +42,10 @@ public enum CounterName: String, Sendable, Hashable, CaseIterable {
     case eventsPostponed = "skillgate_events_postponed_total"
     /// Events that were given up, by reason code.
     case eventsDropped = "skillgate_events_dropped_total"
+    /// Answers of the provider with tokens, by grant type.
+    case tokensIssued = "skillgate_tokens_issued_total"
+    /// Requests of clients that the provider refused, by reason code.
+    case oauthRefusals = "skillgate_oauth_refusals_total"
 
     /// What it says, in the metrics page.
     var help: StaticString {
@@ -67,6 +71,8 @@ public enum CounterName: String, Sendable, Hashable, CaseIterable {
         case .eventsSent: "Events that Alexa's gateway took."
         case .eventsPostponed: "Tries to send an event that will be made again."
         case .eventsDropped: "Events that were given up."
+        case .tokensIssued: "Answers with tokens."
+        case .oauthRefusals: "Requests of clients that the provider refused."
         }
     }
 
@@ -76,8 +82,9 @@ public enum CounterName: String, Sendable, Hashable, CaseIterable {
         case .requests: ["route", "status"]
         case .lateAnswers: ["route"]
         case .connectionsRefused, .malformedRequests, .rejections, .tokenRejections, .invalidAnswers,
-            .eventsPostponed, .eventsDropped:
+            .eventsPostponed, .eventsDropped, .oauthRefusals:
             ["reason"]
+        case .tokensIssued: ["grant"]
         case .grantRefreshes: ["outcome"]
         case .eventsSent: ["region"]
         case .timestampRejections: ["direction"]

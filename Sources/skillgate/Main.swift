@@ -7,6 +7,7 @@ import Glibc
         ServeCommand.self,
         MigrateCommand.self,
         KeysGenerateCommand.self,
+        KeysRotateCommand.self,
         EventsFlushCommand.self,
         TokenCheckCommand.self,
         VerifyCommand.self,

@@ -12,6 +12,8 @@ import Time
         DROP TRIGGER known_states_without_grant;
         DROP TABLE known_states;
         DROP TABLE endpoint_ids;
+        DELETE FROM counters WHERE name = 'changes';
+        DROP TABLE provider_codes; DROP TABLE refresh_tokens; DROP TABLE provider_grants; DROP TABLE provider_keys;
         ALTER TABLE grants DROP COLUMN gateway_region;
         ALTER TABLE grants DROP COLUMN lane_lease;
         ALTER TABLE grants DROP COLUMN lane_owner;

@@ -129,6 +129,12 @@ final class Stage: Sendable {
                     resources: { baseURL: "\(origin)/v1" } },
                 """
             }
+        let alexa =
+            options.provider == .embedded
+            ? """
+            { id: "alexa", secret: "\(secret)alexa-secret", scopes: ["profile", "devices"],
+                redirectURIs: ["https://layla.amazon.com/api/skill/link/M"] },
+            """ : ""
         let hosts = ["s3.amazonaws.com", "api.amazon.com"] + EventEndpoint.hosts.keys
         let resolved = hosts.map { "\"\($0):443:127.0.0.1:\(listener.port)\"" }.joined(separator: ", ")
         return """
@@ -142,7 +148,7 @@ final class Stage: Sendable {
                 intents: "\(Self.package)/config/demo.intents.json5" }],
               provider: { \(provider)
                 scopes: { custom: ["profile"], smartHome: ["devices"] },
-                clients: [{ id: "back-end", secret: "\(secret)back-end-secret", grants: ["client_credentials"],
+                clients: [\(alexa) { id: "back-end", secret: "\(secret)back-end-secret", grants: ["client_credentials"],
                     role: "events" }] },
               forwarder: { secret: "\(secret)forwarder-secret" },
               amazon: { trustAnchors: "authority.pem", endpoints: { lwaToken: "\(options.tokenURL)" } },

@@ -17,7 +17,9 @@ extension ConfigurationReader {
         provider.smartHomeScopes = self.scopes(scopes, "smartHome")
         provider.scopeDescriptions = scopes.localizedByName("descriptions")
         provider.accessTokenSeconds = section.integer("accessTokenSeconds")
-        provider.clients = clients(section.sections("clients"), isEmbedded: section.has("embedded"))
+        var users: Users?
+        if case .embedded(let embedded) = provider.kind { users = embedded.users }
+        provider.clients = clients(section.sections("clients"), isEmbedded: section.has("embedded"), users: users)
         return provider
     }
 
@@ -85,12 +87,18 @@ extension ConfigurationReader {
         text.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
     }
 
-    private mutating func clients(_ sections: [Section], isEmbedded: Bool) -> [Configuration.Client] {
+    private mutating func clients(
+        _ sections: [Section], isEmbedded: Bool, users: Users?
+    ) -> [Configuration.Client] {
         var clients: [Configuration.Client] = []
         for section in sections {
             let client = client(section, isEmbedded)
             if clients.contains(where: { $0.id == client.id }) {
                 note(section.path("id"), "another client has this id: give each its own")
+            }
+            // RFC 9700 §4.15: a back end's token names its client where a user's names the user.
+            if users?[client.id] != nil {
+                note(section.path("id"), "a user has this sub: give the client another id")
             }
             clients.append(client)
         }
@@ -121,7 +129,9 @@ extension ConfigurationReader {
                 section.path("grants"), "with an external provider only back ends are clients: write client_credentials"
             )
         }
-        if isEmbedded, client.grants.contains(.authorizationCode), client.redirectURIs.isEmpty {
+        // Google's own addresses are built in.
+        let isGoogle = root.section("google")?.optionalText("clientID") == client.id
+        if isEmbedded, client.grants.contains(.authorizationCode), client.redirectURIs.isEmpty, !isGoogle {
             note(section.path("redirectURIs"), "missing: authorization_code needs an address to send the code to")
         }
         for (index, uri) in client.redirectURIs.enumerated() {
@@ -152,6 +162,10 @@ extension ConfigurationReader {
         if uri.contains("#") { return "the address has a fragment: leave out # and what follows (RFC 6749 §3.1.2)" }
         if scheme == "https" || scheme == "http" {
             guard let address = WebAddress(uri) else { return "no address: mend it" }
+            let path = uri.prefix { $0 != "?" }
+            if path.split(separator: "/").contains(where: { $0 == ".." || $0 == "." }) {
+                return "the path leads through . or ..: write where it ends"
+            }
             return address.isSecure || address.isLoopback
                 ? nil : "http:// is taken for this machine alone: write https://"
         }

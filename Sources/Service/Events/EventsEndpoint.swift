@@ -1,6 +1,7 @@
 public import Alexa
 public import HTTP
 import JSON
+import OAuth
 public import Telemetry
 public import Time
 
@@ -55,7 +56,7 @@ public struct EventsEndpoint: Sendable {
 
     /// 202 where every event is in the store.
     public func respond(to request: HTTPRequest) async -> HTTPResponse {
-        switch authentication.outcome(for: request, role: .events) {
+        switch await authentication.outcome(for: request, role: .events) {
         case .refusal(let answer): return answer
         case .client: break
         }

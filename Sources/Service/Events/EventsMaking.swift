@@ -31,9 +31,10 @@ public func makeEventWorker(_ configuration: Configuration, _ parts: ServicePart
 
 extension EventsEndpoint {
     /// The endpoint of a configured service; what it takes is sent by `worker`.
-    init(_ configuration: Configuration, _ parts: ServiceParts, worker: EventWorker) {
-        let authentication = ClientAuthentication(
-            clients: configuration.provider.clients, realm: "skillgate", now: parts.monotonic, log: parts.log)
+    init(
+        _ configuration: Configuration, _ parts: ServiceParts, authentication: ClientAuthentication,
+        worker: EventWorker
+    ) {
         self.init(
             authentication: authentication, outbox: parts.store, clock: parts.clock, now: parts.monotonic,
             log: parts.log, metrics: parts.metrics, jsonDepth: configuration.limits.jsonDepth,

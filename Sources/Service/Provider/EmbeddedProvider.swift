@@ -68,7 +68,9 @@ public final class EmbeddedProvider: Sendable {
         self.validator = validator
         let deviceRoutes = EmbeddedDevices(devices, clock: clock).routes(
             bearer: bearer, scopes: deviceScopes, timeLimit: Self.timeLimit, later: lateAnswer)
-        routes = [jwks, Self.accountRoute(users, bearer, accountScopes)] + deviceRoutes
+        routes =
+            [jwks, Self.accountRoute(users, bearer, accountScopes)]
+            + [HTTPMethod.get, .post].map { Self.userInfoRoute($0, users, bearer, accountScopes) } + deviceRoutes
         router = Router(routes)
     }
 
@@ -85,7 +87,8 @@ public final class EmbeddedProvider: Sendable {
         return try minter.token(claims, lifetimeSeconds: lifetimeSeconds, now: clock())
     }
 
-    private static func jwksRoute(_ keys: SigningKeys, _ log: Log) -> Route {
+    /// `GET /oauth/jwks.json`: the public halves of the keys.
+    static func jwksRoute(_ keys: SigningKeys, _ log: Log) -> Route {
         Route(.get, "/oauth/jwks.json", timeLimit: timeLimit) { _, _ in
             let set = keys.published
             guard !set.keys.isEmpty else {
@@ -117,6 +120,23 @@ public final class EmbeddedProvider: Sendable {
                     return bearer.refusal(for: .revoked, scopes: scopes)
                 }
                 return HTTPResponse(json: user.json)
+            }
+        }
+    }
+
+    /// `GET` and `POST /oauth/userinfo`: `sub` for every good token, the rest where the token reaches that far.
+    private static func userInfoRoute(
+        _ method: HTTPMethod, _ users: Users, _ bearer: BearerGuard, _ scopes: Set<String>
+    ) -> Route {
+        Route(method, "/oauth/userinfo", timeLimit: timeLimit) { request, _ in
+            switch await bearer.outcome(for: request, scopes: []) {
+            case .refusal(let response): return response
+            case .principal(let principal):
+                guard let user = users[principal.subject], !user.isDisabled else {
+                    return bearer.refusal(for: .revoked, scopes: [])
+                }
+                return HTTPResponse(
+                    json: principal.scopes.isSuperset(of: scopes) ? user.json : ["sub": .string(user.subject)])
             }
         }
     }

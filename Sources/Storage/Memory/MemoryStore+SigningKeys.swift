@@ -11,7 +11,10 @@ extension MemoryStore: SigningKeyStore {
     /// Stores `key` where no key is stored; says what is stored afterwards.
     public func insertFirstSigningKey(_ key: SigningKeyRecord) async throws -> [SigningKeyRecord] {
         state.withLock { state in
-            if state.signingKeys.isEmpty { state.signingKeys = [key.id: key] }
+            if state.signingKeys.isEmpty {
+                state.signingKeys = [key.id: key]
+                state.provider.changes += 1
+            }
             return state.sortedSigningKeys
         }
     }
@@ -24,6 +27,7 @@ extension MemoryStore: SigningKeyStore {
                 state.signingKeys[id]?.publishedUntil = min(end ?? othersUntil, othersUntil)
             }
             state.signingKeys[key.id] = key
+            state.provider.changes += 1
         }
     }
 

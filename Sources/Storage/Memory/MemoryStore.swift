@@ -14,6 +14,7 @@ public final class MemoryStore: Sendable {
         var traces: [String: TraceRecord] = [:]
         var outbox = MemoryOutbox()
         var endpointIDs: [String: String] = [:]
+        var provider = MemoryProvider()
     }
 
     struct Entry {

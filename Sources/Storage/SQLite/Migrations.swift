@@ -3,7 +3,7 @@ enum Migrations {
     /// The schema that the last step makes.
     static var newest: Int64 { Int64(steps.count) }
 
-    static let steps: [String] = [grants, signingKeys, traces, outbox]
+    static let steps: [String] = [grants, signingKeys, traces, outbox, provider]
 
     // Alexa user ids are in clear; tokens are sealed; the key's absent parts are '' since NULLs are never equal.
     private static let grants = """
@@ -68,6 +68,28 @@ enum Migrations {
             DELETE FROM known_states WHERE subject = old.subject;
         END;
         CREATE TABLE endpoint_ids (digest TEXT PRIMARY KEY, device_id TEXT NOT NULL) STRICT, WITHOUT ROWID;
+        """
+
+    // Codes and refresh tokens are hashes; what a replaced token was answered, and the keys, are sealed.
+    private static let provider = """
+        INSERT INTO counters VALUES ('changes', 0);
+        CREATE TABLE provider_grants (
+            id TEXT PRIMARY KEY, subject TEXT NOT NULL, client TEXT NOT NULL, scopes TEXT NOT NULL,
+            created_at INTEGER NOT NULL, redeemed_at INTEGER, used_at INTEGER, revoked_at INTEGER) STRICT;
+        CREATE INDEX provider_grants_by_subject ON provider_grants (subject, client);
+        CREATE INDEX provider_grants_revoked ON provider_grants (revoked_at) WHERE revoked_at IS NOT NULL;
+        CREATE TABLE provider_codes (
+            hash TEXT PRIMARY KEY, grant_id TEXT NOT NULL REFERENCES provider_grants (id) ON DELETE CASCADE,
+            redirect_uri TEXT NOT NULL, challenge TEXT, expires_at INTEGER NOT NULL, used_at INTEGER) STRICT,
+            WITHOUT ROWID;
+        CREATE INDEX provider_codes_by_grant ON provider_codes (grant_id);
+        CREATE INDEX provider_codes_by_end ON provider_codes (expires_at);
+        CREATE TABLE refresh_tokens (
+            hash TEXT PRIMARY KEY, grant_id TEXT NOT NULL REFERENCES provider_grants (id) ON DELETE CASCADE,
+            issued_at INTEGER NOT NULL, replaced_at INTEGER, answer BLOB) STRICT, WITHOUT ROWID;
+        CREATE INDEX refresh_tokens_by_grant ON refresh_tokens (grant_id);
+        CREATE INDEX refresh_tokens_replaced ON refresh_tokens (replaced_at) WHERE replaced_at IS NOT NULL;
+        CREATE TABLE provider_keys (name TEXT PRIMARY KEY, value BLOB NOT NULL) STRICT, WITHOUT ROWID;
         """
 }
 

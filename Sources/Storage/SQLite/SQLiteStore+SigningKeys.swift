@@ -15,6 +15,7 @@ extension SQLiteStore: SigningKeyStore {
             let known = try signingKeys(on: &connection)
             guard known.isEmpty else { return known }
             try insert(key, on: &connection)
+            try connection.countChange()
             return [key]
         }
     }
@@ -26,6 +27,7 @@ extension SQLiteStore: SigningKeyStore {
                 "UPDATE signing_keys SET published_until = min(coalesce(published_until, ?1), ?1)",
                 [.integer(othersUntil.milliseconds)])
             try insert(key, on: &connection)
+            try connection.countChange()
         }
     }
 

@@ -23,6 +23,7 @@ struct Program: Sendable {
     private let upkeep: Task<Void, Never>
     private let events: EventWorker
     private let sending: Task<Void, Never>
+    private let changes: Task<Void, Never>
 
     /// How long running requests may take when the program stops; a little is left of the 10 seconds for the rest.
     private static let grace = Duration.seconds(9)
@@ -73,6 +74,7 @@ struct Program: Sendable {
         let events = made.events
         self.events = events
         sending = Task { await events.run() }
+        changes = Task { await made.changes.run() }
         log.notice("the service is listened on", .address(host), .port(port))
     }
 
@@ -90,6 +92,7 @@ struct Program: Sendable {
     func stop() async {
         log.notice("stopping: what runs is finished, nothing more is accepted")
         upkeep.cancel()
+        changes.cancel()
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
                 await events.stop(within: Self.sendingGrace)

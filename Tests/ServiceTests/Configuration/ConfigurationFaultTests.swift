@@ -1,4 +1,5 @@
 import JSON
+import OAuth
 import Service
 import Testing
 
@@ -192,6 +193,15 @@ import Testing
         Plant(
             "provider.clients[0].redirectURIs", ["javascript:alert(1)"], says: "may be anybody's",
             at: "provider.clients[0].redirectURIs[0]"),
+        Plant(
+            "provider.clients[0].redirectURIs", ["data:text/html,x"], says: "may be anybody's",
+            at: "provider.clients[0].redirectURIs[0]"),
+        Plant(
+            "provider.clients[0].redirectURIs", ["https://app.example.test/../cb"], says: "leads through",
+            at: "provider.clients[0].redirectURIs[0]"),
+        Plant(
+            "provider.clients[0].redirectURIs", ["//example.test/cb"], says: "with its scheme",
+            at: "provider.clients[0].redirectURIs[0]"),
     ]
 
     static let external: [Plant] = [
@@ -273,5 +283,52 @@ import Testing
         let source = ConfigurationSource(
             bytes: Array(text.utf8), folder: ".", environment: { _ in nil }, readFile: { _ in nil })
         #expect(throws: FileFaults.self) { try Configuration(source) }
+    }
+}
+
+@Suite("Clients of the configuration") struct ConfiguredClientTests {
+    @Test("N3: a client whose id is a user's sub is a fault, another is none")
+    func subject() {
+        var draft = ConfigurationDraft.development
+        draft["provider.embedded.users"] = "plain.json5"
+        #expect(draft.faults() == [])
+        draft["provider.clients[0].id"] = "u"
+        let faults = draft.faults().filter { $0.path == "provider.clients[0].id" }
+        #expect(faults.count == 1 && faults.first?.problem.contains("a user has this sub") == true)
+    }
+
+    @Test("FLP-1: Google's client needs no addresses of its own, and has the built-in ones")
+    func google() throws {
+        var draft = ConfigurationDraft.production
+        draft["provider.clients[0].redirectURIs"] = nil
+        draft["google"] = ["clientID": "alexa", "projectID": "PROJECT", "sandbox": true]
+        let configuration = try draft.configuration()
+        let client = ProviderClient(configuration.provider.clients[0], google: configuration.google)
+        #expect(client.redirectURIs.count == 14)
+        #expect(client.accepts(redirectURI: "https://oauth-redirect.googleusercontent.com/r/PROJECT"))
+        #expect(!client.accepts(redirectURI: "https://oauth-redirect.googleusercontent.com/r/OTHER"))
+        let other = ProviderClient(configuration.provider.clients[1], google: configuration.google)
+        #expect(other.redirectURIs == ["com.example.app:/callback"])
+        draft["google"] = nil
+        #expect(draft.faults().map(\.path) == ["provider.clients[0].redirectURIs"])
+    }
+
+    @Test("PRO-10: a lifetime under six minutes is refused at the start", arguments: [60, 359, 0])
+    func lifetime(seconds: Int64) {
+        var draft = ConfigurationDraft.production
+        draft["provider.accessTokenSeconds"] = .integer(seconds)
+        #expect(draft.faults().map(\.path) == ["provider.accessTokenSeconds"])
+    }
+
+    @Test(
+        "PRO-3: a script, a relative address and an odd scheme cannot be registered",
+        arguments: [
+            "javascript:alert(1)//", "data:text/html,x", "http://app.example.test/cb", "https://app.example.test/cb#f",
+            "https://app.example.test/../cb", "//example.test/cb",
+        ])
+    func redirectURI(uri: String) {
+        var draft = ConfigurationDraft.production
+        draft["provider.clients[0].redirectURIs"] = [.string(uri)]
+        #expect(draft.faults().map(\.path) == ["provider.clients[0].redirectURIs[0]"])
     }
 }

@@ -1,0 +1,76 @@
+import Concurrency
+import Crypto
+import OAuth
+import Time
+
+/// A provider's store that does not answer while the test says so.
+final class FailingStore: ProviderStore {
+    let isDown = Locked(false)
+    private let store: any ProviderStore
+
+    init(_ store: any ProviderStore) { self.store = store }
+
+    private func up() throws(ProviderStoreError) -> any ProviderStore {
+        if isDown.withLock({ $0 }) { throw .unavailable("down") }
+        return store
+    }
+
+    func add(_ grant: ProviderGrant, code: CodeRecord, by deadline: Deadline) async throws(ProviderStoreError) {
+        try await up().add(grant, code: code, by: deadline)
+    }
+    func code(hash: String, by deadline: Deadline) async throws(ProviderStoreError) -> StoredCode? {
+        try await up().code(hash: hash, by: deadline)
+    }
+    func redeem(
+        codeHash: String, refreshTokenHash: String?, at now: UnixTime, by deadline: Deadline
+    ) async throws(ProviderStoreError) -> CodeRedemption {
+        try await up().redeem(codeHash: codeHash, refreshTokenHash: refreshTokenHash, at: now, by: deadline)
+    }
+    func spend(codeHash: String, at now: UnixTime, by deadline: Deadline) async throws(ProviderStoreError) {
+        try await up().spend(codeHash: codeHash, at: now, by: deadline)
+    }
+    func withdraw(codeHash: String, by deadline: Deadline) async throws(ProviderStoreError) -> Bool {
+        try await up().withdraw(codeHash: codeHash, by: deadline)
+    }
+    func refreshToken(hash: String, by deadline: Deadline) async throws(ProviderStoreError) -> StoredRefreshToken? {
+        try await up().refreshToken(hash: hash, by: deadline)
+    }
+    func rotate(
+        refreshTokenHash: String, to newHash: String, answer: Secret, graceSeconds: Int64, at now: UnixTime,
+        by deadline: Deadline
+    ) async throws(ProviderStoreError) -> Rotation {
+        try await up().rotate(
+            refreshTokenHash: refreshTokenHash, to: newHash, answer: answer, graceSeconds: graceSeconds, at: now,
+            by: deadline)
+    }
+    func touchProviderGrant(_ id: String, at now: UnixTime, by deadline: Deadline) async throws(ProviderStoreError) {
+        try await up().touchProviderGrant(id, at: now, by: deadline)
+    }
+    func providerGrants(of subject: String, by deadline: Deadline) async throws(ProviderStoreError) -> [ProviderGrant] {
+        try await up().providerGrants(of: subject, by: deadline)
+    }
+    func revokeProviderGrant(
+        _ id: String, at now: UnixTime, by deadline: Deadline
+    ) async throws(ProviderStoreError) -> Bool { try await up().revokeProviderGrant(id, at: now, by: deadline) }
+    func revokeProviderGrants(
+        of subject: String, client: String?, at now: UnixTime, by deadline: Deadline
+    ) async throws(ProviderStoreError) -> [String] {
+        try await up().revokeProviderGrants(of: subject, client: client, at: now, by: deadline)
+    }
+    func revokedProviderGrants(
+        since moment: UnixTime, by deadline: Deadline
+    ) async throws(ProviderStoreError) -> [String: UnixTime] {
+        try await up().revokedProviderGrants(since: moment, by: deadline)
+    }
+    func secretKey(
+        named name: String, else proposal: [UInt8], by deadline: Deadline
+    ) async throws(ProviderStoreError) -> [UInt8] {
+        try await up().secretKey(named: name, else: proposal, by: deadline)
+    }
+    func changeCounter(by deadline: Deadline) async throws(ProviderStoreError) -> Int64 {
+        try await up().changeCounter(by: deadline)
+    }
+    func pruneProvider(
+        before moments: ProviderPruning, by deadline: Deadline
+    ) async throws(ProviderStoreError) -> Int { try await up().pruneProvider(before: moments, by: deadline) }
+}
