@@ -15,7 +15,7 @@ import Testing
         #"{"alg":"\#(algorithm.rawValue)","kid":"\#(kid)"}"#
     }
 
-    @Test("each algorithm that we name is accepted with its key", arguments: SignatureAlgorithm.allCases)
+    @Test("J5: each algorithm that we name is accepted with its key", arguments: SignatureAlgorithm.allCases)
     func accepted(algorithm: SignatureAlgorithm) throws {
         let key = try Keys.key(for: algorithm)
         let text = try compact(header: header(algorithm), payload: "{}", key: key, algorithm)
@@ -30,7 +30,7 @@ import Testing
         #expect(rejection(nameless, JSONWebKeySet(others)) == nil)
     }
 
-    @Test("another payload, another key, another algorithm are refused", arguments: SignatureAlgorithm.allCases)
+    @Test("J6: another payload, another key, another algorithm are refused", arguments: SignatureAlgorithm.allCases)
     func refused(algorithm: SignatureAlgorithm) throws {
         let key = try Keys.key(for: algorithm)
         let set = JSONWebKeySet([JSONWebKey(key.publicKey, id: "k", algorithm: algorithm)])
@@ -76,7 +76,7 @@ import Testing
         #expect(rejection("\(header).e30.", set) == .algorithm)
     }
 
-    @Test("what is not three parts of strict base64url is refused as malformed")
+    @Test("J13: what is not three parts of strict base64url is refused as malformed")
     func form() throws {
         let key = try Keys.p256.get()
         let set = JSONWebKeySet([JSONWebKey(key.publicKey, id: "k")])
@@ -102,7 +102,7 @@ import Testing
     }
 
     @Test(
-        "a header that could mean two things is refused, signed or not",
+        "J7: a header that could mean two things is refused, signed or not",
         arguments: [
             #"{"alg":"ES256","alg":"none","kid":"k"}"#, #"{"alg":"ES256","kid":"k","kid":"x"}"#,
             #"{"alg":"ES256","kid":"k","crit":["exp"],"exp":1}"#, #"{"alg":"ES256","kid":"k","crit":[]}"#,
@@ -121,7 +121,7 @@ import Testing
     }
 
     @Test(
-        "unknown header members are passed over, and none of them brings a key",
+        "J8: unknown header members are passed over, and none of them brings a key",
         arguments: [
             #""cty":"JWT","zip":"DEF","x":[1]"#, #""b64":true"#, #""jku":"https://evil.example/jwks""#,
             #""x5u":"https://evil.example/cert""#, #""x5c":["MIIB"]"#,
@@ -137,7 +137,7 @@ import Testing
         #expect(rejection(try compact(header: own, payload: "{}", key: attacker, .es256), set) == .badSignature)
     }
 
-    @Test("an ECDSA signature is exactly as long as the curve asks, and not of zeros")
+    @Test("J12: an ECDSA signature is exactly as long as the curve asks, and not of zeros")
     func signatureLength() throws {
         let key = try Keys.p256.get()
         let set = JSONWebKeySet([JSONWebKey(key.publicKey, id: "k")])

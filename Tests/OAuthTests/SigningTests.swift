@@ -34,7 +34,7 @@ private final class KeyStore: SigningKeyStore {
 
 @Suite("The embedded provider's keys and tokens") struct SigningTests {
     @Test(
-        "a token is at+jwt, names its key, and has every claim of RFC 9068",
+        "J1, J2: a token is at+jwt, names its key, and has every claim of RFC 9068",
         arguments: [SignatureAlgorithm.es256, .rs256])
     func minted(algorithm: SignatureAlgorithm) async throws {
         let key = SigningKey(try Keys.key(for: algorithm), algorithm: algorithm)
@@ -87,7 +87,8 @@ private final class KeyStore: SigningKeyStore {
         #expect(try rsa.current().algorithm == .rs256)
     }
 
-    @Test("a new key is published at once, signs when every verifier has it, and the old one outlives its last token")
+    @Test(
+        "K2: a new key is published at once, signs when every verifier has it, and the old one outlives its last token")
     func rotation() async throws {
         let (store, clock) = (KeyStore(), TestClock())
         let keys = SigningKeys(store: store, tokenSeconds: 3600, clock: clock.read)

@@ -54,7 +54,7 @@ import Time
     }
 
     @Test(
-        "each claim is judged",
+        "J4, J10: each claim is judged",
         arguments: [
             Case([:], nil), Case(["iat": nil], nil), Case(["scope": nil], nil), Case(["client_id": nil], nil),
             Case(["iss": nil], .wrongIssuer), Case(["iss": .null], .wrongIssuer),
@@ -112,7 +112,7 @@ import Time
     }
 
     @Test(
-        "typ is that of an access token, of a JWT, or absent",
+        "J9: typ is that of an access token, of a JWT, or absent",
         arguments: [
             (nil, true, false), ("JWT", true, false), ("jwt", true, false), ("at+jwt", true, true),
             ("AT+JWT", true, true),

@@ -160,7 +160,7 @@ import Time
         }
     }
 
-    @Test("a secret key is made once and the same everywhere", arguments: StoreKind.allCases)
+    @Test("J11: a secret key is made once and the same everywhere", arguments: StoreKind.allCases)
     func secretKeys(kind: StoreKind) async throws {
         try await kind.withShared(2) { stores, _ in
             let first = try await stores[0].secretKey(named: "sessions", else: [1, 2], by: soon)

@@ -309,7 +309,7 @@ import Transport
     }
 
     @Test(
-        "X-Forwarded-For is believed of trusted proxies alone",
+        "N4: X-Forwarded-For is believed of trusted proxies alone",
         arguments: [
             (["127.0.0.1"], "203.0.113.9", "203.0.113.9"), (["127.0.0.0/8"], "198.51.100.1, 127.0.0.5", "198.51.100.1"),
             (["127.0.0.1"], "1.1.1.1, 203.0.113.9", "203.0.113.9"), (["10.0.0.0/8"], "203.0.113.9", "127.0.0.1"),

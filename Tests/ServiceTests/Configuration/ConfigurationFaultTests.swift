@@ -321,7 +321,7 @@ import Testing
     }
 
     @Test(
-        "PRO-3: a script, a relative address and an odd scheme cannot be registered",
+        "A8, N2, PRO-3: a script, a relative address and an odd scheme cannot be registered",
         arguments: [
             "javascript:alert(1)//", "data:text/html,x", "http://app.example.test/cb", "https://app.example.test/cb#f",
             "https://app.example.test/../cb", "//example.test/cb",

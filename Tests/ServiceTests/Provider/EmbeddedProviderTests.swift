@@ -71,7 +71,7 @@ import Time
         }
     }
 
-    @Test("the key set has public members only and may be kept for a while")
+    @Test("K1: the key set has public members only and may be kept for a while")
     func keySet() async throws {
         let response = await get("/oauth/jwks.json")
         #expect(response.status == 200)

@@ -312,6 +312,22 @@ import Time
         #expect(try await world.redeem(code).short == "200")
     }
 
+    @Test("PRO-11: a token request at the authorization address is told where it belongs, other requests are not")
+    func misplaced() throws {
+        let server = world.server
+        func answer(_ items: [(String, String)]) -> HTTPResponse? {
+            server.answerMisplacedTokenRequest(world.request(items, target: "/oauth/authorize"))
+        }
+        let told = try TokenHarness.Answer(
+            try #require(answer([("grant_type", "authorization_code"), ("code", "CODEMARKER")])))
+        #expect(told.short == "400 invalid_request")
+        #expect(told.json["error_description"]?.string?.contains("https://skill.example.com/oauth/token") == true)
+        #expect(!String(decoding: told.response.body, as: UTF8.self).contains("CODEMARKER"))
+        #expect(answer([("response_type", "code"), ("client_id", "alexa")]) == nil)
+        #expect(answer([("response_type", "code"), ("grant_type", "x")]) == nil)
+        #expect(answer([("decision", "agree")]) == nil)
+    }
+
     @Test("a user who was disabled gets no tokens, by no code")
     func disabled() async throws {
         let code = try await world.code(subject: "u2")

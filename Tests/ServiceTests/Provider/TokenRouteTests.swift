@@ -92,7 +92,7 @@ import Time
         #expect(own.status == 401 && own.json["code"] == "token.wrongAudience")
     }
 
-    @Test("T1, PRO-11: the token address takes POST with a form alone")
+    @Test("T1, T16, PRO-11: the token address takes POST with a form alone")
     func methods() async throws {
         let running = try await ServiceTests.start()
         let get = try await call(
