@@ -40,8 +40,8 @@ if $thorough; then
     LSAN_OPTIONS="suppressions=$PWD/config/leak-suppressions.txt:print_suppressions=0" SWIFT_BACKTRACE=enable=no \
         timeout 1800 swift test --scratch-path .build/address --sanitize address --disable-xctest
 else
-    step "Thread sanitizer over store and transport"
-    thread_sanitizer --filter 'TransportTests|StorageTests|ConcurrencyTests'
+    step "Thread sanitizer over store, transport and events"
+    thread_sanitizer --filter 'TransportTests|StorageTests|ConcurrencyTests|EventWorkerTests|EventLoopTests|GrantRefreshingTests|LeaseTests'
 fi
 
 step "Release build and linkage"

@@ -152,11 +152,13 @@ extension EventWorker {
     private func becomeIdle() async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let isIdle = state.withLock { state in
-                    if state.running > 0, !Task.isCancelled { state.idle.append(continuation) }
-                    return state.running == 0 || Task.isCancelled
+                // Asked once: between two answers the task may be cancelled, and who waits be told twice.
+                let isWaiting = state.withLock { state in
+                    let isWaiting = state.running > 0 && !Task.isCancelled
+                    if isWaiting { state.idle.append(continuation) }
+                    return isWaiting
                 }
-                if isIdle { continuation.resume() }
+                if !isWaiting { continuation.resume() }
             }
         } onCancel: {
             wakeIdle()
