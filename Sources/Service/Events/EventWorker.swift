@@ -108,7 +108,7 @@ extension EventWorker {
     /// Sends what is due until nothing is due.
     ///
     /// - Returns: What it did.
-    /// - Throws: ``OutboxError`` where the store does not answer.
+    /// - Throws: `OutboxError` where the store does not answer.
     public func flush() async throws(OutboxError) -> FlushReport {
         let counts = FlushCounts()
         counts.count(expired: try await dropExpired())

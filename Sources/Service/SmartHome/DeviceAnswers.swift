@@ -1,4 +1,5 @@
 import Alexa
+import Crypto
 import JSON
 import OAuth
 import Telemetry
@@ -81,12 +82,20 @@ struct DeviceAnswers: Sendable {
 
     // MARK: - For all of them
 
+    /// So much of a token in a message counts as the token: the message may have been cut within it.
+    private static let tellingCharacters = 8
+
     func failure(
         _ failure: ResourceFailure, _ step: StaticString, from begin: ContinuousClock.Instant, _ call: DirectiveCall
     ) -> SmartHomeFailure {
         call.trace.step(step, .failed, reason: failure.reasonCode, from: begin, to: now())
         let isTokenExpired = call.principal.expiresAt.map { $0 <= clock() } ?? false
-        return .resource(failure, isTokenExpired: isTokenExpired)
+        guard case .declared(var error) = failure, let message = error.message,
+            message.contains(call.principal.token.exposed.prefix(Self.tellingCharacters))
+        else { return .resource(failure, isTokenExpired: isTokenExpired) }
+        // A server that repeats what it was sent would carry the user's token into answers and traces.
+        error.message = nil
+        return .resource(.declared(error), isTokenExpired: isTokenExpired)
     }
 
     /// One line for each of the first that were left out, and one for the others together.

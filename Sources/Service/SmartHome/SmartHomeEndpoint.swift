@@ -9,7 +9,7 @@ public import Time
 /// Answers `POST /alexa/smart-home`: the directives that a Lambda forwarder hands on.
 ///
 /// From top to bottom: the forwarder's proof, which skill and region, the directive, the account, what the provider's
-/// server says, the event. Where something fails, ``SmartHomeFailure`` knows which error stands for it.
+/// server says, the event. Where something fails, `SmartHomeFailure` knows which error stands for it.
 public final class SmartHomeEndpoint: Sendable {
     /// How long an answer may take: Alexa waits eight seconds.
     public static let timeLimit = Duration.seconds(7)

@@ -132,6 +132,24 @@ struct ProviderFailure: Sendable, CustomTestStringConvertible {
         #expect(harness.reports.discovered.isEmpty)
     }
 
+    @Test("a message that repeats the user's token is dropped, in whole or cut; the error stays")
+    func repeatedToken() async throws {
+        for padding in [0, 200, 235] {
+            let words = String(repeating: "x", count: padding)
+            let harness = try SmartHomeHarness(
+                servers: .init(devices: { request, _ throws(HTTPClientError) in
+                    let token = request.fields["Authorization"] ?? ""
+                    return .json(#"{"error":"ENDPOINT_BUSY","message":"\#(words) \#(token)"}"#, status: 409)
+                }))
+            let token = try harness.token()
+            let event = try await harness.event(
+                SmartHomeHarness.directive("Alexa.PowerController", "TurnOn", token: token))
+            #expect(event.errorType == "ENDPOINT_BUSY")
+            #expect(event.errorMessage == "resource.declared")
+            #expect(!harness.logText.contains(token.prefix(8)))
+        }
+    }
+
     @Test(
         "an error type of Alexa's comes through with its message and the members that the schema knows",
         arguments: [
