@@ -71,6 +71,28 @@ import Testing
         quiet.release()
     }
 
+    @Test("an answer that drips, each piece in time, is given up when the whole takes too long")
+    func dripping() async throws {
+        let script = """
+            import json, os, socket, threading, lambda_function as f
+            listener = socket.create_server(("127.0.0.1", 0))
+            os.environ["SKILLGATE_URL"] = f"http://127.0.0.1:{listener.getsockname()[1]}"
+            def drip():
+                connection, _ = listener.accept()
+                connection.sendall(b"HTTP/1.1 200 OK\\r\\nContent-Length: 62\\r\\n\\r\\n")
+                for piece in b" " * 60 + b"{}":
+                    threading.Event().wait(0.1)
+                    connection.sendall(bytes([piece]))
+            threading.Thread(target=drip, daemon=True).start()
+            f.TIMEOUT_SECONDS = 1
+            print(json.dumps(f.handler({"directive": {"header": {"namespace": "Alexa.Authorization"}}})))
+            """
+        let outcome = try await ProgramRun.run(
+            ["python3", "-c", script], of: "/usr/bin/env", environment: Self.function(secret: "s"))
+        let line = try #require(outcome.output.split(separator: "\n").last, "\(outcome.error)")
+        #expect(try JSONValue(parsing: Array(line.utf8)).errorType == "ACCEPT_GRANT_FAILED", "\(line)")
+    }
+
     private var embedded: Stage.Options {
         var options = Stage.Options()
         options.provider = .embedded
@@ -84,15 +106,20 @@ import Testing
             body, toPort: service.port, secret: secret ?? service.stage.forwarderSecret.exposed, skill: skill)
     }
 
+    private static func function(secret: String) -> [String: String] {
+        [
+            "SKILLGATE_SECRET": secret, "AWS_REGION": "eu-west-1",
+            "PYTHONPATH": Stage.package + "/samples/forwarder", "PYTHONDONTWRITEBYTECODE": "1",
+        ]
+    }
+
     /// What the function returns for an event, with the environment of a function in Ireland.
     private func forward(
         _ body: [UInt8], toPort port: Int, secret: String, skill: String? = nil
     ) async throws -> JSONValue {
         let script = "import json, sys, lambda_function as f; print(json.dumps(f.handler(json.load(sys.stdin))))"
-        var environment = [
-            "SKILLGATE_URL": "http://127.0.0.1:\(port)", "SKILLGATE_SECRET": secret, "AWS_REGION": "eu-west-1",
-            "PYTHONPATH": Stage.package + "/samples/forwarder", "PYTHONDONTWRITEBYTECODE": "1",
-        ]
+        var environment = Self.function(secret: secret)
+        environment["SKILLGATE_URL"] = "http://127.0.0.1:\(port)"
         environment["SKILLGATE_SKILL"] = skill
         let outcome = try await ProgramRun.run(
             ["python3", "-c", script], of: "/usr/bin/env", input: String(decoding: body, as: UTF8.self),

@@ -15,6 +15,8 @@ import hmac
 import http.client
 import json
 import os
+import queue
+import threading
 import time
 import urllib.parse
 import uuid
@@ -26,10 +28,28 @@ TIMEOUT_SECONDS = 7.6
 def handler(event, context=None):
     body = json.dumps(event, separators=(",", ":")).encode()
     try:
-        return _post(_target(), body)
+        return _in_time(lambda: _post(_target(), body))
     except Exception as error:  # whatever happened, Alexa needs an answer: a function that fails gives it none
         print(json.dumps({"level": "error", "event": "Skillgate did not answer", "error": type(error).__name__}))
         return _failure(event)
+
+
+def _in_time(job):
+    """What the job returns, within the limit whatever happens: a socket's own timeout begins anew with each address that
+    is tried and with each piece of an answer."""
+    outcomes = queue.SimpleQueue()
+
+    def run():
+        try:
+            outcomes.put((job(), None))
+        except Exception as error:
+            outcomes.put((None, error))
+
+    threading.Thread(target=run, daemon=True).start()
+    answer, error = outcomes.get(timeout=TIMEOUT_SECONDS)
+    if error:
+        raise error
+    return answer
 
 
 def _target():
