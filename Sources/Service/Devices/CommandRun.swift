@@ -32,13 +32,13 @@ struct DeviceCommand: Hashable, Sendable {
 /// What is known of a device now.
 struct DeviceState: Sendable {
     /// Its properties.
-    var values: [DeviceProperty.Key: JSONValue]
+    var values: [PropertyKey: JSONValue]
     /// What it remembers besides.
     var memory: [Memory: JSONValue] = [:]
 
     enum Memory: Hashable, Sendable {
         /// The level that a lamp had when it was last lit.
-        case litLevel(DeviceProperty.Key)
+        case litLevel(PropertyKey)
         /// Whether a lamp shows a colour rather than a tone of white.
         case showsColor
         /// How many milliseconds have been played.
@@ -57,7 +57,7 @@ struct CommandRun {
     let now: UnixTime
     var state: DeviceState
     /// The properties that the command set, in that order.
-    private(set) var touched: [DeviceProperty.Key] = []
+    private(set) var touched: [PropertyKey] = []
     /// What the answer carries besides properties.
     var payload: JSONObject?
 
@@ -78,7 +78,7 @@ struct CommandRun {
     }
 
     /// Any property of the device.
-    subscript(key: DeviceProperty.Key) -> JSONValue? {
+    subscript(key: PropertyKey) -> JSONValue? {
         get { state.values[key] }
         set {
             state.values[key] = newValue
@@ -86,8 +86,8 @@ struct CommandRun {
         }
     }
 
-    func key(_ name: String) -> DeviceProperty.Key {
-        DeviceProperty.Key(interface: command.interface, instance: command.instance, name: name)
+    func key(_ name: String) -> PropertyKey {
+        PropertyKey(interface: command.interface, instance: command.instance, name: name)
     }
 }
 
@@ -142,7 +142,7 @@ extension CommandRun {
 // MARK: Power
 
 extension CommandRun {
-    private static let power = DeviceProperty.Key(interface: "PowerController", name: "powerState")
+    private static let power = PropertyKey(interface: "PowerController", name: "powerState")
 
     /// Whether the device has a switch, and is switched off.
     var isOff: Bool { state.values[Self.power] == "OFF" }

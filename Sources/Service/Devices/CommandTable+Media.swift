@@ -78,7 +78,7 @@ extension CommandTable {
 
     // MARK: What is played
 
-    private static let playbackState = DeviceProperty.Key(interface: "PlaybackStateReporter", name: "playbackState")
+    private static let playbackState = PropertyKey(interface: "PlaybackStateReporter", name: "playbackState")
 
     static func playback(_ state: String, from position: Int64? = nil, by delta: Int64 = 0) -> CommandRule {
         { (run) throws(DeviceRefusal) in

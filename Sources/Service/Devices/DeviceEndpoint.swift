@@ -1,4 +1,4 @@
-import Alexa
+public import Alexa
 public import JSON
 
 /// A device, as resource servers describe it, made into what Alexa's discovery calls an endpoint.
@@ -12,7 +12,7 @@ public struct DeviceEndpoint: Hashable, Sendable {
     /// The endpoint object of `Discover.Response` and `AddOrUpdateReport`.
     public let object: JSONObject
     /// The properties of which the device says that their changes are reported.
-    public let reportedProperties: Set<DeviceProperty.Key>
+    public let reportedProperties: Set<PropertyKey>
 
     /// The name that is shown and spoken.
     public var friendlyName: String { object["friendlyName"]?.string ?? "" }
@@ -91,12 +91,12 @@ public struct DeviceEndpoint: Hashable, Sendable {
 private struct Capability {
     let interface: String
     let object: JSONObject
-    let reported: Set<DeviceProperty.Key>
+    let reported: Set<PropertyKey>
 
     static let alexa = Capability(
         interface: "", object: ["type": "AlexaInterface", "interface": "Alexa", "version": "3"], reported: [])
 
-    private init(interface: String, object: JSONObject, reported: Set<DeviceProperty.Key>) {
+    private init(interface: String, object: JSONObject, reported: Set<PropertyKey>) {
         self.interface = interface
         self.object = object
         self.reported = reported
@@ -109,7 +109,7 @@ private struct Capability {
         let names = try Self.propertyNames(of: given)
         var object: JSONObject = [
             "type": given["type"] ?? "AlexaInterface",
-            "interface": .string(DeviceProperty.Key(interface: interface, name: "").namespace),
+            "interface": .string(PropertyKey(interface: interface, name: "").namespace),
             "version": given["version"] ?? "3",
         ]
         object["instance"] = instance.map(JSONValue.string)
@@ -119,13 +119,13 @@ private struct Capability {
             guard value.bool != nil else { throw DeviceFault(path: flag, problem: "neither true nor false") }
             flags[flag] = value
         }
-        var reported: Set<DeviceProperty.Key> = []
+        var reported: Set<PropertyKey> = []
         if let names {
             var properties: JSONObject = ["supported": .array(names.map { ["name": .string($0)] })]
             for (flag, value) in flags { properties[flag] = value }
             object["properties"] = .object(properties)
             if flags["proactivelyReported"]?.bool == true {
-                reported = Set(names.map { DeviceProperty.Key(interface: interface, instance: instance, name: $0) })
+                reported = Set(names.map { PropertyKey(interface: interface, instance: instance, name: $0) })
             }
         } else {
             // A capability without properties says by itself whether its events come, as a doorbell does.

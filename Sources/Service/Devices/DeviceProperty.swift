@@ -1,31 +1,11 @@
-import Alexa
+public import Alexa
 public import JSON
 public import Time
 
 /// A property of a device, as resource servers write it: `{"interface","name","value","instance"?,"sampledAt"?,…}`.
 public struct DeviceProperty: Hashable, Sendable {
     /// Which property it is.
-    public struct Key: Hashable, Sendable {
-        /// The interface without `Alexa.`; empty for `Alexa` itself.
-        public let interface: String
-        /// Which of several instances of the interface.
-        public let instance: String?
-        /// The property's name.
-        public let name: String
-
-        /// A key.
-        public init(interface: String, instance: String? = nil, name: String) {
-            self.interface = interface == "Alexa" ? "" : interface
-            self.instance = instance
-            self.name = name
-        }
-
-        /// The interface as Alexa calls it, `Alexa.PowerController` for example.
-        public var namespace: String { interface.isEmpty ? "Alexa" : "Alexa." + interface }
-    }
-
-    /// Which property it is.
-    public let key: Key
+    public let key: PropertyKey
     /// The value, in Alexa's form.
     public let value: JSONValue
     /// When the value was read off the device; nil stands for now.
@@ -34,7 +14,9 @@ public struct DeviceProperty: Hashable, Sendable {
     public let uncertaintyMilliseconds: JSONValue
 
     /// A property.
-    public init(_ key: Key, _ value: JSONValue, sampledAt: UnixTime? = nil, uncertaintyMilliseconds: JSONValue = 0) {
+    public init(
+        _ key: PropertyKey, _ value: JSONValue, sampledAt: UnixTime? = nil, uncertaintyMilliseconds: JSONValue = 0
+    ) {
         self.key = key
         self.value = value
         self.sampledAt = sampledAt
@@ -62,7 +44,7 @@ public struct DeviceProperty: Hashable, Sendable {
         guard let milliseconds = uncertainty.double, milliseconds >= 0 else {
             throw DeviceFault(path: "uncertaintyMilliseconds", problem: "not a number of 0 or more")
         }
-        let key = Key(interface: interface, instance: try object.text("instance"), name: name)
+        let key = PropertyKey(interface: interface, instance: try object.text("instance"), name: name)
         self.init(key, key.switchValue(value), sampledAt: sampledAt, uncertaintyMilliseconds: uncertainty)
     }
 
@@ -93,7 +75,7 @@ public struct DeviceProperty: Hashable, Sendable {
     }
 }
 
-extension DeviceProperty.Key {
+extension PropertyKey {
     /// ON and OFF for true and false, where the property is a switch: many servers say it so.
     fileprivate func switchValue(_ value: JSONValue) -> JSONValue {
         guard let isOn = value.bool, let shape = AlexaInterface.named(namespace)?.property(name)?.value,

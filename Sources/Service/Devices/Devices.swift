@@ -1,3 +1,4 @@
+import Alexa
 public import JSON
 
 /// The devices of the embedded provider, read from the file that `provider.embedded.devices` names.
@@ -13,7 +14,7 @@ public struct Devices: Sendable {
         /// Its properties when the process starts.
         public let state: [DeviceProperty]
         /// The properties that it tells of when asked, in the order of its capabilities.
-        let reported: [DeviceProperty.Key]
+        let reported: [PropertyKey]
         /// What it does besides.
         let behaviour: DeviceBehaviour
     }
@@ -25,7 +26,7 @@ public struct Devices: Sendable {
     }
 
     /// Whether a device can be reached: never written in the file's `state`, since it follows from `behaviour`.
-    static let connectivity = DeviceProperty.Key(interface: "EndpointHealth", name: "connectivity")
+    static let connectivity = PropertyKey(interface: "EndpointHealth", name: "connectivity")
 
     /// The devices, in the order of the file.
     public let all: [Device]

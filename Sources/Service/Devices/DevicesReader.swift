@@ -85,7 +85,7 @@ struct DevicesReader {
     }
 
     /// Properties that a device need not have at the start.
-    private static let laterProperties: Set<DeviceProperty.Key> = [
+    private static let laterProperties: Set<PropertyKey> = [
         Devices.connectivity, .init(interface: "TimeHoldController", name: "holdStartTime"),
         .init(interface: "TimeHoldController", name: "holdEndTime"),
     ]
@@ -98,7 +98,7 @@ struct DevicesReader {
             note(path, "not a list")
             return []
         }
-        var known: [DeviceProperty.Key: JSONObject] = [:]
+        var known: [PropertyKey: JSONObject] = [:]
         for capability in capabilities {
             for key in capability.propertyKeys { known[key] = capability }
         }
@@ -169,15 +169,15 @@ struct DevicesReader {
 
 extension JSONObject {
     /// The properties that a capability, as resource servers describe it, names.
-    fileprivate var propertyKeys: [DeviceProperty.Key] {
+    fileprivate var propertyKeys: [PropertyKey] {
         guard let interface = self["interface"]?.string else { return [] }
         return (self["properties"]?.array ?? []).compactMap(\.string).map {
-            DeviceProperty.Key(interface: interface, instance: given("instance")?.string, name: $0)
+            PropertyKey(interface: interface, instance: given("instance")?.string, name: $0)
         }
     }
 }
 
-extension DeviceProperty.Key {
+extension PropertyKey {
     /// The property in words, for a list of faults.
     fileprivate var description: String { [interface, instance, name].compactMap(\.self).joined(separator: ".") }
 }

@@ -151,7 +151,7 @@ extension Devices.Device {
 
     /// The properties that the device tells of, those of `first` before the others.
     func properties(
-        _ state: DeviceState, at now: UnixTime, first: [DeviceProperty.Key] = []
+        _ state: DeviceState, at now: UnixTime, first: [PropertyKey] = []
     ) -> [DeviceProperty] {
         let keys = first.filter(reported.contains) + reported.filter { !first.contains($0) }
         return keys.compactMap { key in

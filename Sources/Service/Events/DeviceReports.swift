@@ -26,7 +26,7 @@ final class DeviceReports: DeviceReporting {
         let instance: String?
         let properties: [DeviceProperty]
 
-        func controls(_ key: DeviceProperty.Key) -> Bool { key.interface == interface && key.instance == instance }
+        func controls(_ key: PropertyKey) -> Bool { key.interface == interface && key.instance == instance }
     }
 
     private let outbox: any Outbox
@@ -53,7 +53,7 @@ final class DeviceReports: DeviceReporting {
 
     func discovered(subject: String, devices: [DeviceEndpoint]) {
         let noted = devices.map { device in
-            NotedDevice(deviceID: device.deviceID, reported: Set(device.reportedProperties.map(PropertyKey.init)))
+            NotedDevice(deviceID: device.deviceID, reported: device.reportedProperties)
         }
         add(.discovered(subject: subject, devices: noted))
     }
@@ -110,7 +110,7 @@ final class DeviceReports: DeviceReporting {
             known.properties.compactMap { property in PropertyKey(of: property).map { ($0, property["value"]) } }
         ) { first, _ in first }
         let moment = clock()
-        var keys: Set<DeviceProperty.Key> = []
+        var keys: Set<PropertyKey> = []
         let all = command.properties.compactMap { given -> DeviceProperty? in
             let property = DeviceProperty(
                 given.key, given.value, sampledAt: given.sampledAt ?? moment,
@@ -119,7 +119,7 @@ final class DeviceReports: DeviceReporting {
             return isSound && keys.insert(property.key).inserted ? property : nil
         }
         let changed = all.filter { property in
-            let key = PropertyKey(property.key)
+            let key = property.key
             guard known.reported.contains(key) else { return false }
             guard let value = former[key] else { return command.controls(property.key) }
             return value != property.value

@@ -92,7 +92,7 @@ struct EventMessage {
         }
         var kind = AnswerKind.response
         if let interface = body["interface"]?.string, let command = body["command"]?.string {
-            let namespace = DeviceProperty.Key(interface: interface, name: "").namespace
+            let namespace = PropertyKey(interface: interface, name: "").namespace
             kind = AlexaInterface.named(namespace)?.directive(command)?.answer ?? .response
         }
         return .answer(

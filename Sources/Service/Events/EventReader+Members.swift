@@ -22,7 +22,7 @@ extension EventReader {
         guard let given = event.given(name) else { return nil }
         guard let list = given.array else { throw Fault(path: name, problem: "not a list") }
         var properties: [JSONValue] = []
-        var keys: Set<DeviceProperty.Key> = []
+        var keys: Set<PropertyKey> = []
         for (index, value) in list.enumerated() {
             let path = "\(name)[\(index)]"
             let property: DeviceProperty
@@ -102,7 +102,7 @@ extension EventReader {
         guard let command = try event.text("command") else {
             throw Fault(path: "command", problem: "missing beside a payload")
         }
-        let interface = DeviceProperty.Key(interface: try event.interface(), name: "")
+        let interface = PropertyKey(interface: try event.interface(), name: "")
         guard let rule = AlexaInterface.named(interface.namespace)?.directive(command) else {
             throw Fault(path: "command", problem: "not a command of the interface")
         }
@@ -116,10 +116,4 @@ extension EventReader {
 extension ShapeFault {
     /// How the value does not fit, without the way to it.
     var words: String { path.isEmpty ? description : String(description.dropFirst(path.count + 1)) }
-}
-
-extension PropertyKey {
-    init(_ key: DeviceProperty.Key) {
-        self.init(interface: key.interface, instance: key.instance, name: key.name)
-    }
 }

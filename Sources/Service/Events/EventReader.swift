@@ -55,7 +55,7 @@ struct EventReader {
         case .added:
             let endpoint = try endpoint(of: given, deviceID)
             event.body["device"] = given["device"]
-            event.reported = Set(endpoint.reportedProperties.map(PropertyKey.init))
+            event.reported = endpoint.reportedProperties
         case .deferred: try readOutcome(of: given, into: &event.body)
         case .removed, .doorbellPress, .sceneActivated, .sceneDeactivated: break
         }

@@ -119,7 +119,7 @@ struct ReportedProperties {
     private(set) var omissions = Omissions()
 
     init(_ elements: [JSONElement], now: UnixTime) {
-        var seen: Set<DeviceProperty.Key> = []
+        var seen: Set<PropertyKey> = []
         for element in elements {
             let name = (element.string("interface") ?? "?") + "." + (element.string("name") ?? "?")
             let property: DeviceProperty

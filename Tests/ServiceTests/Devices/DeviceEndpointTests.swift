@@ -1,3 +1,4 @@
+import Alexa
 import JSON
 import Service
 import Testing

@@ -1,3 +1,4 @@
+import Alexa
 import JSON
 import Service
 import Testing
@@ -41,7 +42,7 @@ import Time
 
     @Test("Alexa itself has no interface behind its name", arguments: ["Alexa", ""])
     func alexaItself(interface: String) throws {
-        #expect(DeviceProperty.Key(interface: interface, name: "x").namespace == "Alexa")
+        #expect(PropertyKey(interface: interface, name: "x").namespace == "Alexa")
         let given = try property(#"{"interface":"\#(interface)","name":"x","value":1}"#)
         #expect(given.contextProperty(now: Self.now)["namespace"] == "Alexa")
     }

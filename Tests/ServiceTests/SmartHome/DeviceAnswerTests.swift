@@ -214,7 +214,7 @@ import Time
             SmartHomeHarness.directive("Alexa.PowerController", "TurnOn", endpointID: id, token: try harness.token()))
         _ = try await harness.event(
             SmartHomeHarness.directive("Alexa", "ReportState", endpointID: id, token: try harness.token()))
-        let key = DeviceProperty.Key(interface: "PowerController", name: "powerState")
+        let key = PropertyKey(interface: "PowerController", name: "powerState")
         #expect(
             harness.reports.commanded == [
                 .init(
