@@ -39,7 +39,7 @@ final class ProgramRun: Sendable {
             var ends: (Int32, Int32) = (-1, -1)
             unsafe openpty(&ends.0, &ends.1, nil, nil, nil)
             output = ends.0
-            let name = try #require(unsafe ttyname(ends.1), "the machine has no pseudo-terminals (/dev/pts)")
+            let name = unsafe try #require(ttyname(ends.1), "the machine has no pseudo-terminals (/dev/pts)")
             outputPath = unsafe String(cString: name)
             keptOpen = ends.1
         } else {
