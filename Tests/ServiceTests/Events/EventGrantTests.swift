@@ -93,6 +93,36 @@ import Time
         #expect(try await harness.stored()?.isSuspended == true)
     }
 
+    @Test("a grant that came while every region refused the old one is not suspended for it")
+    func overtakenWhileRefused() async throws {
+        try await harness.grant()
+        let harness = harness
+        harness.gateway { sent, count in
+            if count == 3 { _ = try? await harness.grant("c2") }
+            return sent.token == "Atza|c2" ? HTTPResponse(status: 202) : Self.disabled
+        }
+        try await post()
+        let worker = harness.worker()
+        #expect(try await worker.flush().postponed == 1)
+        #expect(try await harness.stored()?.isSuspended == false)
+        harness.clock.advance(by: .seconds(2))
+        #expect(try await worker.flush().sent == 1)
+    }
+
+    @Test("a gateway that fails for two devices of a user is not asked for the others before the pause is over")
+    func failsInARow() async throws {
+        try await harness.grant()
+        harness.gateway { _, _ in HTTPResponse(status: 500) }
+        let rings = (0..<4).map { #"{"sub":"u1","deviceID":"door-\#($0)","kind":"doorbellPress"}"# }
+        #expect(try await harness.post("[" + rings.joined(separator: ",") + "]").status == 202)
+        let worker = harness.worker()
+        #expect(try await worker.flush().postponed == 2)
+        #expect(harness.sent.count == 2)
+        harness.gateway { _, _ in HTTPResponse(status: 202) }
+        harness.clock.advance(by: .seconds(2))
+        #expect(try await worker.flush().sent == 4)
+    }
+
     @Test("a skill of another stage suspends the grant")
     func otherStage() async throws {
         try await harness.grant()

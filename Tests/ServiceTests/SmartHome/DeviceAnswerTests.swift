@@ -195,6 +195,18 @@ import Time
         #expect(event["context"]?["properties"]?.array?.map { $0["value"] } == ["ON"])
     }
 
+    @Test("more properties than a thousand do not leave, and a line says that they were left out")
+    func tooManyProperties() async throws {
+        let list = (0..<1002).map {
+            #"{"interface":"RangeController","instance":"i\#($0)","name":"rangeValue","value":1}"#
+        }
+        let harness = try Self.harness(#"{"properties":[\#(list.joined(separator: ","))]}"#)
+        let event = try await harness.event(
+            SmartHomeHarness.directive("Alexa", "ReportState", token: try harness.token()))
+        #expect(event["context"]?["properties"]?.array?.count == 1000)
+        #expect(harness.logText.split(separator: "\n").filter { $0.contains("one too many") }.count == 2)
+    }
+
     @Test("a thousand bad properties cost twenty log lines and one with the rest as a number")
     func manyBadProperties() async throws {
         let list = Array(repeating: "{}", count: 1000).joined(separator: ",")
