@@ -36,6 +36,15 @@ public struct PasswordHash: Sendable, Hashable {
         self.hash = hash
     }
 
+    /// A hash of the cost that new passwords get.
+    init(salt: [UInt8], hash: [UInt8]) {
+        logarithmicCost = Self.newCost.logarithmic
+        blockSize = Self.newCost.blockSize
+        parallelism = Self.newCost.parallelism
+        self.salt = salt
+        self.hash = hash
+    }
+
     private static func parameters(_ text: Substring) -> (cost: Int, blockSize: Int, parallelism: Int)? {
         let names = ["ln", "r", "p"]
         let pairs = text.split(separator: ",", omittingEmptySubsequences: false)

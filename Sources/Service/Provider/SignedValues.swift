@@ -1,0 +1,50 @@
+import Crypto
+public import Time
+
+/// Signs what a browser keeps for us, cookies and form fields, so that nobody else can have written it.
+///
+/// A value is good for its purpose and until its end alone. The key comes from the store, so that values survive a
+/// restart and every process takes them.
+public struct SignedValues: Sendable {
+    /// What a value is for; one for another purpose is refused.
+    public enum Purpose: String, Sendable, CaseIterable {
+        /// Who is signed in.
+        case session
+        /// An authorization request on its way through our forms.
+        case request
+        /// The token that a form carries against forgery.
+        case form
+    }
+
+    /// Longer ones are not looked at.
+    public static let limitBytes = 16_384
+
+    private let key: [UInt8]
+
+    /// Values signed with `key`, of 32 bytes.
+    public init(key: [UInt8]) {
+        precondition(key.count >= 32, "an HMAC key has at least the length of its hash (RFC 7518 §3.2)")
+        self.key = key
+    }
+
+    /// The signed text of `content`, in characters that a cookie can have.
+    public func sign(_ content: String, for purpose: Purpose, until end: UnixTime) -> String {
+        let head = "\(end.seconds).\(Base64URL.encode(Array(content.utf8)))"
+        return "\(head).\(Base64URL.encode(code(head, purpose)))"
+    }
+
+    /// What was signed; nil where it was not by us, for something else, or too long ago.
+    public func content(of text: String, for purpose: Purpose, at now: UnixTime) -> String? {
+        guard text.utf8.count <= Self.limitBytes else { return nil }
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3, let signature = Base64URL.decode(parts[2]),
+            constantTimeEquals(signature, code("\(parts[0]).\(parts[1])", purpose)),
+            let end = Int64(parts[0]), now.seconds < end, let content = Base64URL.decode(parts[1])
+        else { return nil }
+        return String(validating: content, as: UTF8.self)
+    }
+
+    private func code(_ head: String, _ purpose: Purpose) -> [UInt8] {
+        HMACSHA256.code(Array("\(purpose.rawValue).\(head)".utf8), key: key)
+    }
+}
