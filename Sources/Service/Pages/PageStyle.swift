@@ -54,8 +54,6 @@ struct PageStyle: Sendable {
         ul.scopes li{padding:12px 0;border-bottom:1px solid var(--soft)}
         .who{display:flex;flex-direction:column;background:var(--page);border-radius:10px;padding:12px 16px;margin:0 0 16px}
         .who span{color:var(--quiet);font-size:14px}
-        section{border-top:1px solid var(--soft);padding:16px 0}
-        section p{margin:0}
         footer{display:flex;flex-wrap:wrap;gap:0 20px;padding:8px 4px;font-size:14px}
         footer a{display:inline-flex;align-items:center;min-height:44px}
         @media(min-width:600px){body{padding:40px 16px}main{padding:32px}}

@@ -1,3 +1,4 @@
+import Crypto
 import HTTP
 import OAuth
 import Telemetry
@@ -40,10 +41,12 @@ struct ProviderCore: Sendable {
         changes = ChangeWatch(server: server, store: parts.store, keys: keys, now: parts.monotonic, log: parts.log)
         authentication = ClientAuthentication(
             server: server, backEndValidator: backEnds, realm: "skillgate", log: parts.log)
-        let metadata = ProviderMetadata(issuer: issuer, clients: clients, hasPages: false)
-        if embedded != nil {
+        let metadata = ProviderMetadata(issuer: issuer, clients: clients, hasPages: embedded != nil)
+        if let embedded {
+            let pages = try await Self.pages(configuration, parts, server: server, users: embedded.users)
             routes =
                 [TokenRoutes.token(server)] + TokenRoutes.inspection(server) + [TokenRoutes.metadata(metadata)]
+                + pages.routes
         } else if clients.all.contains(where: { $0.grants.contains(.clientCredentials) }) {
             routes = [TokenRoutes.token(server)]
         } else {
@@ -51,6 +54,20 @@ struct ProviderCore: Sendable {
         }
         // What was revoked before this start is refused from the first request on.
         try await changes.check()
+    }
+
+    /// The pages; their key comes from the store, so that sessions survive a restart and every process takes them.
+    private static func pages(
+        _ configuration: Configuration, _ parts: ServiceParts, server: AuthorizationServer, users: Users
+    ) async throws(ProviderStoreError) -> AuthorizationPages {
+        let key = try await parts.store.secretKey(
+            named: "pages", else: SecureRandom.bytes(32), by: .after(.seconds(10), from: parts.monotonic()))
+        return AuthorizationPages(
+            server: server,
+            sessions: Sessions(
+                values: SignedValues(key: key), users: users, issuer: configuration.publicURL, clock: parts.clock),
+            answers: PageAnswers(frame: PageFrame(configuration.company)), words: .init(configuration),
+            monotonic: parts.monotonic, log: parts.log)
     }
 
     /// Judges the tokens of back ends, which are for an audience of their own: no user's route takes one.

@@ -17,7 +17,7 @@ public struct SignedValues: Sendable {
     }
 
     /// Longer ones are not looked at.
-    public static let limitBytes = 16_384
+    public static let limitBytes = 65_536
 
     private let key: [UInt8]
 
@@ -35,13 +35,27 @@ public struct SignedValues: Sendable {
 
     /// What was signed; nil where it was not by us, for something else, or too long ago.
     public func content(of text: String, for purpose: Purpose, at now: UnixTime) -> String? {
+        guard let signed = signed(text, for: purpose), now.seconds < signed.end else { return nil }
+        return signed.content
+    }
+
+    /// What we signed, also where its time is over: enough to lead back to where the user was, and for nothing else.
+    func contentOfAnyAge(_ text: String, for purpose: Purpose) -> String? { signed(text, for: purpose)?.content }
+
+    /// A mark by which a secret is known again and not found out.
+    func mark(of secret: Secret) -> String {
+        String(Base64URL.encode(HMACSHA256.code(Array("mark.\(secret.exposed)".utf8), key: key)).prefix(22))
+    }
+
+    private func signed(_ text: String, for purpose: Purpose) -> (content: String, end: Int64)? {
         guard text.utf8.count <= Self.limitBytes else { return nil }
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, let signature = Base64URL.decode(parts[2]),
             constantTimeEquals(signature, code("\(parts[0]).\(parts[1])", purpose)),
-            let end = Int64(parts[0]), now.seconds < end, let content = Base64URL.decode(parts[1])
+            let end = Int64(parts[0]), let bytes = Base64URL.decode(parts[1]),
+            let content = String(validating: bytes, as: UTF8.self)
         else { return nil }
-        return String(validating: content, as: UTF8.self)
+        return (content, end)
     }
 
     private func code(_ head: String, _ purpose: Purpose) -> [UInt8] {

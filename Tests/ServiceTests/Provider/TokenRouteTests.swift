@@ -116,7 +116,7 @@ import Time
         for (name, value) in answer.json.object ?? JSONObject()
         where name.hasSuffix("_endpoint") || name == "jwks_uri" {
             let path = try #require(value.string).dropFirst(running.configuration.publicURL.utf8.count)
-            let there = try await call(running.service, .get, String(path), clock: running.clock)
+            let there = await running.get(String(path))
             #expect(there.status != 404, "\(name) leads nowhere")
         }
     }

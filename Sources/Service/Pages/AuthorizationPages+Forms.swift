@@ -1,0 +1,130 @@
+import Crypto
+import HTTP
+import OAuth
+import Telemetry
+import Time
+
+extension AuthorizationPages {
+    /// What a browser sent: a form of ours, or a client's request by POST (RFC 6749 §3.1).
+    func take(_ request: HTTPRequest) async -> HTTPResponse {
+        if let answer = server.answerMisplacedTokenRequest(request) { return answer }
+        guard let text = String(validating: request.body, as: UTF8.self), let form = Form(decoding: text) else {
+            return faulty(.malformed, request)
+        }
+        guard let carried = form["request"] else {
+            let decision = AuthorizationDecision(form: form, clients: server.clients, resource: server.resource)
+            if case .page(let fault) = decision { return faulty(fault, request) }
+            // Browsers send our cookie along with a GET from elsewhere and not with a POST (RFC 6265bis §5.2).
+            return answers.redirect(to: Self.path + "?" + form.encodedText)
+        }
+        guard let query = sessions.values.contentOfAnyAge(carried, for: .request) else {
+            return faulty(.malformed, request)
+        }
+        let decision = decision(query)
+        if case .page(let fault) = decision { return faulty(fault, request) }
+        let here = Self.path + "?" + query
+        let language = language(decision.locales, request)
+        let session = sessions.session(of: request)
+        if form["username"] != nil {
+            // Somebody signed in on another tab: this one goes on, without a second sign-in (PRO-6).
+            if session?.subject != nil { return answers.redirect(to: here) }
+        }
+        guard let session else {
+            return message(.expiredTitle, .cookieLead, status: 403, goOn: here, language)
+        }
+        guard sessions.isGood(formToken: form["token"], for: session),
+            sessions.values.content(of: carried, for: .request, at: sessions.clock()) != nil
+        else { return message(.expiredTitle, .expiredLead, status: 403, goOn: here, language) }
+        if form["username"] != nil { return await signIn(form, decision, query, session, request) }
+        return await decide(form["decision"] ?? "", decision, here, session, request, language)
+    }
+
+    private func signIn(
+        _ form: Form, _ decision: AuthorizationDecision, _ query: String, _ session: Sessions.Session,
+        _ request: HTTPRequest
+    ) async -> HTTPResponse {
+        let (username, password) = (form["username"] ?? "", form["password"] ?? "")
+        func again(_ faults: [Screens.SignInFault], _ status: Int, _ retryAfter: Int64? = nil) -> HTTPResponse {
+            signIn(
+                decision, query, session, request, username: username, faults: faults, status: status,
+                retryAfter: retryAfter)
+        }
+        var missing: [Screens.SignInFault] = []
+        if username.isEmpty { missing.append(.usernameMissing) }
+        if password.isEmpty { missing.append(.passwordMissing) }
+        guard missing.isEmpty else { return again(missing, 400) }
+        guard username.utf8.count <= 255, password.utf8.count <= 1024 else { return again([.wrong], 400) }
+        if let wait = attempts.begin(username: username, address: request.peerAddress) {
+            log.notice("sign-ins come too often", .peer(request.peerAddress))
+            return again([.tooMany], 429, max(1, wait.components.seconds))
+        }
+        let user = usersByName[Array(username.utf8)]
+        switch await passwords.outcome(of: Secret(password), for: user?.credential) {
+        case .busy:
+            attempts.forgive(username: username, address: request.peerAddress, isRight: false)
+            return busy(language(decision.locales, request))
+        case .wrong:
+            log.info("a sign-in is refused", .outcome("wrong"), .peer(request.peerAddress))
+            return again([.wrong], 400)
+        case .right:
+            attempts.forgive(username: username, address: request.peerAddress, isRight: true)
+            // The password was right, so that this says nothing to a stranger.
+            guard let user, !user.isDisabled else { return again([.locked], 403) }
+            return answers.redirect(to: Self.path + "?" + query, cookie: sessions.cookie(sessions.start(user)))
+        }
+    }
+
+    private func decide(
+        _ choice: String, _ decision: AuthorizationDecision, _ here: String, _ session: Sessions.Session,
+        _ request: HTTPRequest, _ language: PageLanguage
+    ) async -> HTTPResponse {
+        guard let subject = session.subject, case .ask(let asked) = decision else {
+            return answers.redirect(to: here)
+        }
+        switch choice {
+        case "agree":
+            do throws(ProviderStoreError) {
+                let code = try await server.code(for: asked, subject: subject, by: request.deadline)
+                return answers.redirect(to: asked.target.success(code: code))
+            } catch {
+                log.error("a code cannot be stored", .detail("\(error)"))
+                return busy(language)
+            }
+        case "deny": return answers.redirect(to: asked.target.failure(.accessDenied, "the user said no"))
+        case "switch": return answers.redirect(to: here, cookie: sessions.cookie(sessions.start()))
+        default: return message(.expiredTitle, .expiredLead, status: 400, goOn: here, language)
+        }
+    }
+}
+
+extension AuthorizationDecision {
+    /// The languages that the request wishes for.
+    var locales: [String] {
+        if case .ask(let request) = self { return request.uiLocales }
+        return []
+    }
+
+    /// Where the answer goes; nil where it goes nowhere.
+    var target: RedirectTarget? {
+        switch self {
+        case .page: nil
+        case .refuse(_, let target): target
+        case .ask(let request): request.target
+        }
+    }
+}
+
+extension AuthorizationFault {
+    /// The code in the log.
+    var reasonCode: String {
+        switch self {
+        case .malformed: "authorize.malformed"
+        case .repeated: "authorize.repeated"
+        case .clientMissing: "authorize.clientMissing"
+        case .clientUnknown: "authorize.clientUnknown"
+        case .redirectMissing: "authorize.redirectMissing"
+        case .redirectUnknown: "authorize.redirectUnknown"
+        case .stateTooLong: "authorize.stateTooLong"
+        }
+    }
+}

@@ -1,0 +1,133 @@
+import Crypto
+import HTTP
+import OAuth
+import Telemetry
+import Time
+
+/// `/oauth/authorize`: sign-in, consent, and the way back to the client.
+///
+/// The client's request travels signed in our forms, so that tabs know nothing of each other, and is judged anew each
+/// time it comes back.
+final class AuthorizationPages: Sendable {
+    static let path = "/oauth/authorize"
+    /// A password may wait for some others.
+    static let timeLimit: Duration = .seconds(10)
+
+    /// What clients are called, and what their scopes mean, to users.
+    struct Words: Sendable {
+        let company: String
+        let client: @Sendable (ProviderClient) -> String
+        let isGoogle: @Sendable (ProviderClient) -> Bool
+        let scope: @Sendable (String, PageLanguage) -> String
+    }
+
+    let server: AuthorizationServer
+    let sessions: Sessions
+    let answers: PageAnswers
+    let words: Words
+    let log: Log
+    let passwords = PasswordChecks()
+    let attempts: SignInAttempts
+    let usersByName: [[UInt8]: Users.User]
+
+    init(
+        server: AuthorizationServer, sessions: Sessions, answers: PageAnswers, words: Words,
+        monotonic: @escaping @Sendable () -> ContinuousClock.Instant, log: Log
+    ) {
+        self.server = server
+        self.sessions = sessions
+        self.answers = answers
+        self.words = words
+        self.log = log
+        attempts = SignInAttempts(now: monotonic)
+        usersByName = Dictionary(sessions.users.all.map { (Array($0.username.utf8), $0) }) { first, _ in first }
+    }
+
+    var routes: [Route] {
+        [
+            Route(.get, Self.path, timeLimit: Self.timeLimit) { request, _ in self.show(request) },
+            Route(.post, Self.path, timeLimit: Self.timeLimit, mediaType: TokenRoutes.form) { request, _ in
+                request.lateAnswer.response = self.busy(self.language([], request))
+                return await self.take(request)
+            },
+        ]
+    }
+
+    func language(_ wished: [String], _ request: HTTPRequest) -> PageLanguage {
+        PageLanguage(wished: wished, acceptLanguage: request.fields["Accept-Language"])
+    }
+
+    func decision(_ query: some StringProtocol) -> AuthorizationDecision {
+        AuthorizationDecision(query: query, clients: server.clients, resource: server.resource)
+    }
+
+    // MARK: What a browser sees
+
+    /// The page for the request in the query: a fault, the sign-in or the consent.
+    private func show(_ request: HTTPRequest) -> HTTPResponse {
+        let query = String(request.query ?? "")
+        let decision = decision(query)
+        if case .page(let fault) = decision { return faulty(fault, request) }
+        let session = sessions.session(of: request)
+        guard let session, let user = session.subject.flatMap({ sessions.users[$0] }) else {
+            return signIn(decision, query, session ?? sessions.start(), request)
+        }
+        switch decision {
+        case .page(let fault): return faulty(fault, request)
+        // The user is known by now, so the link cannot be a stranger's way to lead people elsewhere (PRO-4).
+        case .refuse(let error, let target):
+            log.info("a client's request for consent is refused", .outcome(error.code.rawValue))
+            return answers.redirect(to: target.failure(error.code, error.description))
+        case .ask(let asked): return consent(asked, query, user, session, request)
+        }
+    }
+
+    func form(_ query: String, _ session: Sessions.Session) -> Screens.Form {
+        let end = sessions.clock().adding(seconds: Sessions.formSeconds)
+        return Screens.Form(
+            action: Self.path,
+            hidden: [
+                ("request", sessions.values.sign(query, for: .request, until: end)),
+                ("token", sessions.formToken(session)),
+            ])
+    }
+
+    func signIn(
+        _ decision: AuthorizationDecision, _ query: String, _ session: Sessions.Session, _ request: HTTPRequest,
+        username: String = "", faults: [Screens.SignInFault] = [], status: Int = 200, retryAfter: Int64? = nil
+    ) -> HTTPResponse {
+        answers.page(
+            language(decision.locales, request), status: status, form: decision.target?.origin,
+            cookie: sessions.cookie(session), retryAfter: retryAfter
+        ) { $0.signIn(form(query, session), username: username, faults: faults) }
+    }
+
+    private func consent(
+        _ asked: AuthorizationRequest, _ query: String, _ user: Users.User, _ session: Sessions.Session,
+        _ request: HTTPRequest
+    ) -> HTTPResponse {
+        let language = language(asked.uiLocales, request)
+        let shown = Screens.Consent(
+            client: words.client(asked.client), scopes: asked.scopes.map { words.scope($0, language) },
+            user: "\(user.name) (\(user.username))", isGoogle: words.isGoogle(asked.client), privacyURL: nil)
+        return answers.page(language, form: asked.target.origin) { $0.consent(shown, form: form(query, session)) }
+    }
+
+    func faulty(_ fault: AuthorizationFault, _ request: HTTPRequest) -> HTTPResponse {
+        log.notice("a request for consent leads nowhere", .rejection(fault.reasonCode))
+        return message(.faultTitle, .faultLead, status: 400, language([], request))
+    }
+
+    func message(
+        _ title: PageText, _ lead: PageText, status: Int, goOn: String? = nil, retryAfter: Int64? = nil,
+        _ language: PageLanguage
+    ) -> HTTPResponse {
+        answers.page(language, status: status, retryAfter: retryAfter) {
+            $0.message(title, lead, values: ["company": words.company], goOn: goOn)
+        }
+    }
+
+    func busy(_ language: PageLanguage) -> HTTPResponse {
+        message(.busyTitle, .busyLead, status: 503, retryAfter: 5, language)
+    }
+}
