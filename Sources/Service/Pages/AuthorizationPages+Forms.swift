@@ -43,34 +43,57 @@ extension AuthorizationPages {
         _ form: Form, _ decision: AuthorizationDecision, _ query: String, _ session: Sessions.Session,
         _ request: HTTPRequest
     ) async -> HTTPResponse {
-        let (username, password) = (form["username"] ?? "", form["password"] ?? "")
-        func again(_ faults: [Screens.SignInFault], _ status: Int, _ retryAfter: Int64? = nil) -> HTTPResponse {
-            signIn(
-                decision, query, session, request, username: username, faults: faults, status: status,
-                retryAfter: retryAfter)
+        switch await judge(form, request) {
+        case .busy: busy(language(decision.locales, request))
+        case .refused(let refusal):
+            signIn(decision, query, session, request, username: form["username"] ?? "", refusal)
+        case .right(let user):
+            answers.redirect(to: Self.path + "?" + query, cookie: sessions.cookie(sessions.start(user)))
         }
+    }
+
+    /// What became of a sign-in.
+    enum SignInOutcome: Sendable {
+        case right(Users.User)
+        case refused(SignInRefusal)
+        case busy
+    }
+
+    /// Why a sign-in is sent back, and how that is answered.
+    struct SignInRefusal: Sendable {
+        let faults: [Screens.SignInFault]
+        let status: Int
+        var retryAfter: Int64?
+    }
+
+    /// Judges what the sign-in form of any page was filled in with.
+    func judge(_ form: Form, _ request: HTTPRequest) async -> SignInOutcome {
+        let (username, password) = (form["username"] ?? "", form["password"] ?? "")
         var missing: [Screens.SignInFault] = []
         if username.isEmpty { missing.append(.usernameMissing) }
         if password.isEmpty { missing.append(.passwordMissing) }
-        guard missing.isEmpty else { return again(missing, 400) }
-        guard username.utf8.count <= 255, password.utf8.count <= 1024 else { return again([.wrong], 400) }
+        guard missing.isEmpty else { return .refused(SignInRefusal(faults: missing, status: 400)) }
+        guard username.utf8.count <= 255, password.utf8.count <= 1024 else {
+            return .refused(SignInRefusal(faults: [.wrong], status: 400))
+        }
         if let wait = attempts.begin(username: username, address: request.peerAddress) {
             log.notice("sign-ins come too often", .peer(request.peerAddress))
-            return again([.tooMany], 429, max(1, wait.components.seconds))
+            return .refused(
+                SignInRefusal(faults: [.tooMany], status: 429, retryAfter: max(1, wait.components.seconds)))
         }
         let user = usersByName[Array(username.utf8)]
         switch await passwords.outcome(of: Secret(password), for: user?.credential) {
         case .busy:
             attempts.forgive(username: username, address: request.peerAddress, isRight: false)
-            return busy(language(decision.locales, request))
+            return .busy
         case .wrong:
             log.info("a sign-in is refused", .outcome("wrong"), .peer(request.peerAddress))
-            return again([.wrong], 400)
+            return .refused(SignInRefusal(faults: [.wrong], status: 400))
         case .right:
             attempts.forgive(username: username, address: request.peerAddress, isRight: true)
             // The password was right, so that this says nothing to a stranger.
-            guard let user, !user.isDisabled else { return again([.locked], 403) }
-            return answers.redirect(to: Self.path + "?" + query, cookie: sessions.cookie(sessions.start(user)))
+            guard let user, !user.isDisabled else { return .refused(SignInRefusal(faults: [.locked], status: 403)) }
+            return .right(user)
         }
     }
 

@@ -94,12 +94,12 @@ final class AuthorizationPages: Sendable {
 
     func signIn(
         _ decision: AuthorizationDecision, _ query: String, _ session: Sessions.Session, _ request: HTTPRequest,
-        username: String = "", faults: [Screens.SignInFault] = [], status: Int = 200, retryAfter: Int64? = nil
+        username: String = "", _ refusal: SignInRefusal? = nil
     ) -> HTTPResponse {
         answers.page(
-            language(decision.locales, request), status: status, form: decision.target?.origin,
-            cookie: sessions.cookie(session), retryAfter: retryAfter
-        ) { $0.signIn(form(query, session), username: username, faults: faults) }
+            language(decision.locales, request), status: refusal?.status ?? 200, form: decision.target?.origin,
+            cookie: sessions.cookie(session), retryAfter: refusal?.retryAfter
+        ) { $0.signIn(form(query, session), username: username, faults: refusal?.faults ?? []) }
     }
 
     private func consent(

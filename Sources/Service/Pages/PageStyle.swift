@@ -30,7 +30,7 @@ struct PageStyle: Sendable {
         display:flex;align-items:center;justify-content:center;font-size:20px;font-weight:700}
         main{background:var(--card);border:1px solid var(--soft);border-radius:16px;padding:24px}
         h1{font-size:24px;line-height:1.25;margin:0 0 8px}
-        h2{font-size:16px;line-height:1.4;margin:0 0 4px}
+        h2{font-size:16px;line-height:1.4;margin:0 0 8px}
         p{margin:0 0 16px}
         .quiet{color:var(--quiet);font-size:14px}
         a{color:var(--link)}
@@ -52,8 +52,10 @@ struct PageStyle: Sendable {
         :focus-visible{outline:3px solid var(--link);outline-offset:2px}
         ul.scopes{margin:0 0 16px;padding:0;list-style:none;border-top:1px solid var(--soft)}
         ul.scopes li{padding:12px 0;border-bottom:1px solid var(--soft)}
-        .who{display:flex;flex-direction:column;background:var(--page);border-radius:10px;padding:12px 16px;margin:0 0 16px}
+        .who{display:flex;flex-direction:column;background:var(--page);border-radius:10px;padding:12px 16px;margin:16px 0}
         .who span{color:var(--quiet);font-size:14px}
+        section{border-top:1px solid var(--soft);padding:16px 0}
+        section p{margin:0}
         footer{display:flex;flex-wrap:wrap;gap:0 20px;padding:8px 4px;font-size:14px}
         footer a{display:inline-flex;align-items:center;min-height:44px}
         @media(min-width:600px){body{padding:40px 16px}main{padding:32px}}

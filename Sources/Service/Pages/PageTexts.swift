@@ -39,8 +39,9 @@ enum PageLanguage: String, Sendable, CaseIterable {
 enum PageText: String, Sendable, CaseIterable {
     case signInTitle, signInLead, username, password, signIn, problem, usernameMissing, passwordMissing
     case wrongCredentials, tooManyAttempts, accountLocked
-    case consentTitle, consentLead, googleControls, signedInAs, otherAccount, agree, agreeAndLink, cancel
+    case consentTitle, consentLead, googleControls, signedInAs, otherAccount, agree, agreeAndLink, cancel, unlinkHint
     case clientPrivacy, privacy, support
+    case linksTitle, linksLead, linksEmpty, linkedOn, removeLink, signOut, signedOutTitle, signedOutLead
     case expiredTitle, expiredLead, cookieLead, goOn, busyTitle, busyLead, faultTitle, faultLead
 
     /// The text, with `{name}` replaced by the values.
@@ -100,9 +101,32 @@ enum PageText: String, Sendable, CaseIterable {
         case .agree: ("Allow", "Erlauben", "許可する")
         case .agreeAndLink: ("Agree and link", "Zustimmen und verbinden", "同意してリンク")
         case .cancel: ("Cancel", "Abbrechen", "キャンセル")
+        case .unlinkHint:
+            (
+                "You can remove the link at any time under “My links”.",
+                "Unter „Meine Verbindungen“ kannst du die Verbindung jederzeit trennen.",
+                "リンクは「マイリンク」からいつでも解除できます。"
+            )
         case .clientPrivacy: ("{client} privacy policy", "Datenschutz bei {client}", "{client}のプライバシーポリシー")
         case .privacy: ("Privacy", "Datenschutz", "プライバシー")
         case .support: ("Support", "Hilfe", "サポート")
+        case .linksTitle: ("My links", "Meine Verbindungen", "マイリンク")
+        case .linksLead:
+            (
+                "These services may use your account.", "Diese Dienste dürfen dein Konto nutzen.",
+                "次のサービスがアカウントを利用できます。"
+            )
+        case .linksEmpty:
+            ("No service uses your account.", "Kein Dienst nutzt dein Konto.", "アカウントを利用しているサービスはありません。")
+        case .linkedOn: ("Linked on {date}", "Verbunden am {date}", "リンク日: {date}")
+        case .removeLink: ("Remove link with {client}", "Verbindung mit {client} trennen", "{client}とのリンクを解除")
+        case .signOut: ("Sign out", "Abmelden", "ログアウト")
+        case .signedOutTitle: ("You are signed out", "Du bist abgemeldet", "ログアウトしました")
+        case .signedOutLead:
+            (
+                "Services that you linked go on working.", "Verbundene Dienste funktionieren weiter.",
+                "リンク済みのサービスは引き続き利用できます。"
+            )
         case .expiredTitle: ("This page is too old", "Diese Seite ist zu alt", "ページの有効期限が切れました")
         case .expiredLead:
             (

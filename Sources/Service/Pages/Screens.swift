@@ -64,6 +64,7 @@ struct Screens: Sendable {
                         .element("h2", [:], HTML(text: text(.consentLead, values))),
                         .element("ul", ["class": "scopes"], HTML(scopes)),
                     ]),
+                .element("p", ["class": "quiet"], HTML(text: text(.unlinkHint))),
                 consent.privacyURL.map {
                     .element(
                         "p", ["class": "quiet"],
@@ -76,6 +77,29 @@ struct Screens: Sendable {
                         button(text(.cancel), decision: "deny", kind: "second"),
                         button(text(.otherAccount), decision: "switch", kind: "plain"),
                     ]),
+            ])
+    }
+
+    /// One client that may use the account.
+    struct Link: Sendable {
+        let client: String
+        let date: String
+        let form: Form
+    }
+
+    func links(_ links: [Link], signOut: Form) -> HTML {
+        let sections = links.enumerated().map { index, link in
+            HTML.element(
+                "section", ["aria-labelledby": "link-\(index)"],
+                .element("h2", ["id": "link-\(index)"], HTML(text: link.client)),
+                .element("p", ["class": "quiet"], HTML(text: text(.linkedOn, ["date": link.date]))),
+                form(link.form, [button(text(.removeLink, ["client": link.client]), kind: "second")]))
+        }
+        return page(
+            .linksTitle, [:],
+            [
+                heading(text(.linksTitle)), paragraph(text(links.isEmpty ? .linksEmpty : .linksLead)), HTML(sections),
+                form(signOut, [button(text(.signOut), kind: "plain")]),
             ])
     }
 

@@ -46,7 +46,7 @@ struct ProviderCore: Sendable {
             let pages = try await Self.pages(configuration, parts, server: server, users: embedded.users)
             routes =
                 [TokenRoutes.token(server)] + TokenRoutes.inspection(server) + [TokenRoutes.metadata(metadata)]
-                + pages.routes
+                + pages.routes + AccountPages(pages: pages).routes
         } else if clients.all.contains(where: { $0.grants.contains(.clientCredentials) }) {
             routes = [TokenRoutes.token(server)]
         } else {
