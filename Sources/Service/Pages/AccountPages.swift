@@ -46,7 +46,9 @@ struct AccountPages: Sendable {
             post(Self.linksPath, revoke),
             Route(.get, Self.signOutPath, timeLimit: limit) { request, _ in
                 guard let session = sessions.session(of: request), session.subject != nil else {
-                    return answers.page(pages.language([], request)) { $0.message(.signedOutTitle, .signedOutLead) }
+                    return answers.page(pages.language([], request)) {
+                        $0.message(.signedOutTitle, .signedOutLead, goOn: Self.signInPath)
+                    }
                 }
                 return answers.redirect(to: Self.linksPath)
             },

@@ -9,6 +9,44 @@ import Time
 @Suite("The authorization page's guards", .timeLimit(.minutes(5))) struct AuthorizationGuardTests {
     private func browser() async throws -> Browser { Browser(try await ServiceTests.start()) }
 
+    @Test("A2: a client's request by POST is taken, and one that is no good gets a page")
+    func byPost() async throws {
+        let browser = try await browser()
+        func post(_ changes: [String: String?]) async throws -> Browser.Page {
+            let query = Browser.request(changes).drop { $0 != "?" }.dropFirst()
+            let form = try #require(Form(decoding: query))
+            return await browser.post(Browser.path, form.items.map { ($0.name, $0.value) })
+        }
+        let sent = try await post([:])
+        #expect(sent.status == 303 && sent.location == Browser.request())
+        for changes in [["client_id": "nobody"], ["redirect_uri": "https://evil.example/"], ["redirect_uri": ""]] {
+            let page = try await post(changes)
+            #expect(page.status == 400 && page.location == nil)
+        }
+    }
+
+    @Test("a user who is disabled is told so with the right password alone, and is not signed in")
+    func disabled() async throws {
+        let users = try Users(
+            json5: Array(
+                """
+                { users: [{ sub: "u7", username: "carol", password: "carol-password", name: "Carol",
+                  email: "carol@example.com", disabled: true }] }
+                """.utf8), development: true)
+        let running = try await ServiceTests.start { configuration in
+            guard case .embedded(var embedded) = configuration.provider.kind else { return }
+            embedded.users = users
+            configuration.provider.kind = .embedded(embedded)
+        }
+        let browser = Browser(running)
+        let page = await browser.get(Browser.request())
+        let wrong = await browser.signIn(page, "carol", "no")
+        #expect(wrong.status == 400 && !wrong.text.contains("locked"))
+        let right = await browser.signIn(page, "carol", "carol-password")
+        #expect(right.status == 403 && right.text.contains("This account is locked"))
+        #expect(await browser.get(Browser.request()).isSignIn)
+    }
+
     @Test("A15: after a password the browser is led on by 303, by POST never again")
     func seeOther() async throws {
         let browser = try await browser()
