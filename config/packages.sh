@@ -39,6 +39,7 @@ need "JSON parser" libsimdjson-dev
 need "embedded store" libsqlite3-dev
 need "cryptography and certificates" libssl-dev
 need "tests: the forwarder to copy" python3
+need "tests: pages in a browser" chromium chromium-driver
 install_missing
 
 command -v swift >/dev/null || {

@@ -27,6 +27,8 @@ final class Stage: Sendable {
         var tokenURL = "https://api.amazon.com/auth/o2/token"
         /// What the file of the embedded provider's devices says; nil leaves it without devices.
         var devices: String?
+        /// More of the provider's clients, each followed by a comma.
+        var clients = ""
         /// Stands before each of the secrets in the configuration.
         var secretPrefix = ""
     }
@@ -148,7 +150,7 @@ final class Stage: Sendable {
                 intents: "\(Self.package)/config/demo.intents.json5" }],
               provider: { \(provider)
                 scopes: { custom: ["profile"], smartHome: ["devices"] },
-                clients: [\(alexa) { id: "back-end", secret: "\(secret)back-end-secret", grants: ["client_credentials"],
+                clients: [\(alexa) \(options.clients) { id: "back-end", secret: "\(secret)back-end-secret", grants: ["client_credentials"],
                     role: "events" }] },
               forwarder: { secret: "\(secret)forwarder-secret" },
               amazon: { trustAnchors: "authority.pem", endpoints: { lwaToken: "\(options.tokenURL)" } },

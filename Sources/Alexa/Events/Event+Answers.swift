@@ -129,20 +129,4 @@ extension Event {
             namespace: "Alexa.SceneController", name: isActive ? "ActivationStarted" : "DeactivationStarted",
             messageID: messageID, endpointID: endpointID, payload: started(cause, time), contextProperties: [])
     }
-
-    /// The answer to a directive that was deferred before.
-    ///
-    /// - Parameters:
-    ///   - correlationToken: that of the directive.
-    ///   - endpointID: the endpoint that it was for.
-    ///   - properties: the state of the endpoint now.
-    ///   - messageID: the id of the report.
-    /// - Returns: the event.
-    public static func deferredAnswer(
-        correlationToken: String, endpointID: String, properties: [JSONValue], messageID: String = newMessageID()
-    ) -> Event {
-        Event(
-            namespace: "Alexa", name: "Response", messageID: messageID, correlationToken: correlationToken,
-            endpointID: endpointID, contextProperties: properties)
-    }
 }

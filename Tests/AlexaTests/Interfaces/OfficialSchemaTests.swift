@@ -168,7 +168,7 @@ import Time
             .addOrUpdateReport(endpoints: [Self.endpoint]), .doorbellPress(endpointID: "e1", at: Self.now),
             .scene(isActive: true, endpointID: "e1", cause: .ruleTrigger, at: Self.now),
             .scene(isActive: false, endpointID: "e1", cause: .appInteraction, at: Self.now),
-            .deferredAnswer(correlationToken: "c", endpointID: "e1", properties: [lock]),
+            .answer(.response, to: Self.echo, properties: [lock], now: Self.now),
         ]
         for report in reports {
             #expect(report.violation() == nil, "\(report.name)")
