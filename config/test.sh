@@ -41,7 +41,9 @@ if $thorough; then
         timeout 1800 swift test --scratch-path .build/address --sanitize address --disable-xctest
 else
     step "Thread sanitizer over store, transport and events"
-    thread_sanitizer --filter 'TransportTests|StorageTests|ConcurrencyTests|EventWorkerTests|EventLoopTests|GrantRefreshingTests|LeaseTests'
+    for tests in ConcurrencyTests StorageTests TransportTests EventWorkerTests EventLoopTests GrantRefreshingTests LeaseTests; do
+        thread_sanitizer --filter "$tests"
+    done
 fi
 
 step "Release build and linkage"

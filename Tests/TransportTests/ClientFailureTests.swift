@@ -42,7 +42,7 @@ struct ClientFailureTests {
             let begin = ContinuousClock.now
             #expect(await client.failure(OutgoingRequest(url: url), by: .soon(.milliseconds(200))) == .timedOut)
             let took = begin.duration(to: .now)
-            #expect(took >= .milliseconds(190) && took < .seconds(10))
+            #expect(took >= .milliseconds(190) && took < .seconds(60))
             stuck.cancel()
             #expect(await stuck.value == .cancelled)
         }

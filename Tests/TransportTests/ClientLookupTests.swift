@@ -53,7 +53,7 @@ struct ClientLookupTests {
         @Test("a stuck look-up holds neither its own call beyond the deadline, nor another call, nor the shutdown")
         func stuck() async throws {
             var configuration = ClientConfiguration()
-            configuration.connectTimeout = .seconds(20)
+            configuration.connectTimeout = .seconds(240)
             try await withClient(configuration, serve: ClientCallTests.echo) { client, server, _ in
                 let request = OutgoingRequest(url: "https://stuck.example/")
                 let first = await client.failure(request, by: .soon(.seconds(1)))

@@ -35,7 +35,7 @@ extension RawServer {
 
 extension Deadline {
     /// That far from now.
-    static func soon(_ duration: Duration = .seconds(20)) -> Deadline { .after(duration, from: .now) }
+    static func soon(_ duration: Duration = .seconds(240)) -> Deadline { .after(duration, from: .now) }
 }
 
 extension CurlClient {

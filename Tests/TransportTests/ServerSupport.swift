@@ -7,7 +7,7 @@ import Transport
 
 /// Answers by a closure.
 struct Responder: HTTPResponder {
-    var timeLimit = Duration.seconds(20)
+    var timeLimit = Duration.seconds(240)
     let answer: @Sendable (HTTPRequest) async -> HTTPResponse
 
     func timeLimit(for method: HTTPMethod, target: String) -> Duration { timeLimit }
