@@ -85,7 +85,7 @@ final class Browser: Sendable {
         guard let id = made["sessionId"]?.string else { throw Fault(message: "no session") }
         session = origin + "/" + id
         // An element that a page brings in a moment is waited for.
-        _ = try await send("POST", "/timeouts", ["implicit": 5000, "pageLoad": 20_000])
+        _ = try await send("POST", "/timeouts", ["implicit": 60_000, "pageLoad": 60_000])
         try await emulate(view)
     }
 
