@@ -96,7 +96,7 @@ extension PasswordHash {
 
     /// The hash of a new password; slow by intent.
     ///
-    /// - Throws: ``CryptoError`` where there is not enough memory.
+    /// - Throws: `CryptoError` where there is not enough memory.
     public init(of password: Secret) throws(CryptoError) {
         let salt = SecureRandom.bytes(16)
         let key = try Scrypt.key(
