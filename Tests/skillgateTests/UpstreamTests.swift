@@ -27,6 +27,31 @@ import Time
         }
     }
 
+    @Test("a silent server of devices is BRIDGE_UNREACHABLE for command, state and list, within 7.5 s")
+    func silentDevices() async throws {
+        var options = Stage.Options()
+        options.provider = .silent
+        try await Stage.with(options) { stage in
+            let outcome = try await stage.run { service in
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for sample in ["lamp-turn-on", "report-state-of-window", "discover"] {
+                        let directive = try stage.forwarded(stage.body("smart-home/" + sample))
+                        group.addTask {
+                            let begin = ContinuousClock.now
+                            let answer = try await service.answer(to: directive)
+                            let took = begin.duration(to: .now)
+                            #expect(took < .milliseconds(7500), "\(sample): \(took)")
+                            let event = try JSONValue(parsing: answer.body)["event"]
+                            #expect(event?["payload"]?["type"] == "BRIDGE_UNREACHABLE", "\(sample): \(answer.text)")
+                        }
+                    }
+                    try await group.waitForAll()
+                }
+            }
+            #expect(outcome.code == 0)
+        }
+    }
+
     @Test("a silent server, a name that nobody knows and clients that vanish harm no other request")
     func together() async throws {
         var options = Stage.Options()

@@ -8,7 +8,7 @@ public struct DeviceProperty: Hashable, Sendable {
     public let key: PropertyKey
     /// The value, in Alexa's form.
     public let value: JSONValue
-    /// When the value was read off the device; nil stands for now.
+    /// When the value was read off the device; nil is the moment of the report.
     public let sampledAt: UnixTime?
     /// How much the device may have changed since, in milliseconds; an integer or a number with a fraction, not negative.
     public let uncertaintyMilliseconds: JSONValue

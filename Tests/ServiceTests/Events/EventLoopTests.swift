@@ -217,4 +217,29 @@ extension EventLoopTests {
         #expect(harness.sent[1].context.isEmpty)
         #expect(changed(2) == ["brightness"])
     }
+    @Test("50 parallel directives whose changes need a refresh cause one refresh, and every change goes out")
+    func parallelDirectives() async throws {
+        try await harness.grant(seconds: 10)
+        let worker = harness.worker()
+        try await running(worker) {
+            let devices = try (0..<50).map { number in
+                let device = Self.lamp.replacing(#""id":"lamp""#, with: #""id":"lamp-\#(number)""#)
+                return try DeviceEndpoint(device: JSONValue(parsing: Array(device.utf8)))
+            }
+            worker.reporting.discovered(subject: "u1", devices: devices)
+            await withTaskGroup(of: Void.self) { group in
+                for device in devices {
+                    group.addTask {
+                        worker.reporting.commanded(
+                            subject: "u1", deviceID: device.deviceID, interface: "PowerController", instance: nil,
+                            properties: Self.after)
+                    }
+                }
+            }
+            while harness.sent.count < 50 { await Task.yield() }
+        }
+        #expect(harness.refreshes.count == 1)
+        #expect(Set(harness.sent.map(\.token)) == ["Atza|new-1"])
+        #expect(Set(harness.sent.compactMap { $0.event["event"]?["endpoint"]?["endpointId"]?.string }).count == 50)
+    }
 }
