@@ -106,7 +106,16 @@ public final class AuthorizationServer: Sendable {
     ) async throws(ProviderStoreError) -> Secret {
         try await mint(
             client: request.client, redirectURI: request.redirectURI, scopes: request.scopes,
-            challenge: request.challenge, subject: subject, by: deadline)
+            challenge: request.challenge, subject: subject, by: deadline
+        ).code
+    }
+
+    /// A code that no browser asked for, and the grant that its tokens will be of.
+    public struct MintedCode: Sendable, Hashable {
+        /// The code.
+        public let code: Secret
+        /// The grant's id, by which everything that comes of the code can be revoked.
+        public let grantID: String
     }
 
     /// A code that is not asked for by a browser and so has no proof key: for App Flip and the enablement call.
@@ -114,7 +123,7 @@ public final class AuthorizationServer: Sendable {
     /// - Throws: ``ProviderStoreError`` where it cannot be stored.
     public func mintCode(
         client: ProviderClient, redirectURI: String, scopes: [String], subject: String, by deadline: Deadline
-    ) async throws(ProviderStoreError) -> Secret {
+    ) async throws(ProviderStoreError) -> MintedCode {
         try await mint(
             client: client, redirectURI: redirectURI, scopes: scopes, challenge: nil, subject: subject, by: deadline)
     }
@@ -130,7 +139,7 @@ public final class AuthorizationServer: Sendable {
     private func mint(
         client: ProviderClient, redirectURI: String, scopes: [String], challenge: String?, subject: String,
         by deadline: Deadline
-    ) async throws(ProviderStoreError) -> Secret {
+    ) async throws(ProviderStoreError) -> MintedCode {
         let now = parts.clock()
         let code = Secret(SecureRandom.token())
         let grant = ProviderGrant(
@@ -139,6 +148,6 @@ public final class AuthorizationServer: Sendable {
             hash: tokenHash(code), redirectURI: redirectURI, challenge: challenge,
             expiresAt: now.adding(seconds: Self.codeSeconds))
         try await parts.store.add(grant, code: record, by: deadline)
-        return code
+        return MintedCode(code: code, grantID: grant.id)
     }
 }

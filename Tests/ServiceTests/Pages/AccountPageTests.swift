@@ -25,7 +25,8 @@ import Time
         let client = try #require(running.service.authorization.clients["alexa"])
         let code = try await running.service.authorization.mintCode(
             client: client, redirectURI: Browser.alexaURI, scopes: ["profile"], subject: "u1001",
-            by: running.clock.deadline())
+            by: running.clock.deadline()
+        ).code
         let body =
             "grant_type=authorization_code&code=\(code.exposed)&redirect_uri=\(percentEncoded(Browser.alexaURI))"
         return try await token(body, running).refresh

@@ -268,7 +268,7 @@ import Time
         func mint() async throws -> String {
             try await world.server.mintCode(
                 client: client, redirectURI: flip, scopes: ["devices"], subject: "u1", by: world.deadline
-            ).exposed
+            ).code.exposed
         }
         #expect(try await world.redeem(try await mint(), uri: flip, basic: google).short == "200")
         #expect(try await world.redeem(try await mint(), uri: browser, basic: google).short == "400 invalid_grant")

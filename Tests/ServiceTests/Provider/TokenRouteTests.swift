@@ -31,7 +31,8 @@ import Time
     private func tokens(_ running: ServiceTests.Running, scopes: [String]) async throws -> TokenHarness.Answer {
         let client = try #require(running.service.authorization.clients["alexa"])
         let code = try await running.service.authorization.mintCode(
-            client: client, redirectURI: Self.alexaURI, scopes: scopes, subject: "u1001", by: running.clock.deadline())
+            client: client, redirectURI: Self.alexaURI, scopes: scopes, subject: "u1001", by: running.clock.deadline()
+        ).code
         return try await call(
             running.service, .post, "/oauth/token", basic: TokenHarness.basic("alexa", "alexa-secret"),
             body: "grant_type=authorization_code&code=\(code.exposed)&redirect_uri=\(percentEncoded(Self.alexaURI))",
@@ -197,7 +198,8 @@ import Time
         let (first, second) = (try await start(), try await start())
         let client = try #require(first.authorization.clients["alexa"])
         let code = try await first.authorization.mintCode(
-            client: client, redirectURI: Self.alexaURI, scopes: ["profile"], subject: "u1001", by: clock.deadline())
+            client: client, redirectURI: Self.alexaURI, scopes: ["profile"], subject: "u1001", by: clock.deadline()
+        ).code
         let tokens = try await call(
             first, .post, "/oauth/token", basic: TokenHarness.basic("alexa", "alexa-secret"),
             body: "grant_type=authorization_code&code=\(code.exposed)&redirect_uri=\(percentEncoded(Self.alexaURI))",
@@ -245,7 +247,8 @@ import Time
         let running = try await ServiceTests.start()
         let client = try #require(running.service.authorization.clients["alexa"])
         let code = try await running.service.authorization.mintCode(
-            client: client, redirectURI: Self.alexaURI, scopes: [], subject: "u1001", by: running.clock.deadline())
+            client: client, redirectURI: Self.alexaURI, scopes: [], subject: "u1001", by: running.clock.deadline()
+        ).code
         let answer = try await call(
             running.service, .post, "/oauth/token", basic: TokenHarness.basic("alexa", "alexa-secret"),
             body: "grant_type=authorization_code&code=\(code.exposed)&redirect_uri=https://other.example/r",
