@@ -104,7 +104,7 @@ import Time
 
     @Test(
         "keys rotate names what it rotates",
-        arguments: [[], ["nonsense"], ["signing", "signing"], ["encryption"]] as [[String]])
+        arguments: [[], ["nonsense"], ["signing", "signing"], ["encryption", "signing"]] as [[String]])
     func usage(words: [String]) async throws {
         let run = try await ProgramRun.run(["keys", "rotate"] + words + ["--config", "x"])
         #expect(run.code == 2 && run.output.isEmpty)

@@ -8,15 +8,15 @@ final class Database: Sendable {
     private let writer: ConnectionActor
     private let readers: [ConnectionActor]
     private let nextReader = Locked(0)
+    private let keys: SealingKeys
 
     /// Opens the file at `path`, made with mode 0600 where it does not exist, and migrates it.
     ///
     /// It blocks, so it is for the start of the program. Several processes may start at once.
     ///
-    /// - Throws: ``StorageError`` where the file cannot be opened and written, is of a newer schema, or `check` says so.
-    init(
-        path: String, check: (inout Connection) throws(StorageError) -> Void
-    ) throws(StorageError) {
+    /// - Throws: ``StorageError`` where the file cannot be opened and written, is of a newer schema, or holds what
+    ///   other keys sealed.
+    init(path: String, keys: SealingKeys) throws(StorageError) {
         try makePrivateFile(at: path)
         var connection = try openedConnection(path: path)
         guard !connection.isReadOnly else {
@@ -28,7 +28,10 @@ final class Database: Sendable {
         } catch .failed(_, let reason) {
             throw .notWritable(path: path, reason: reason)
         }
-        try check(&connection)
+        try connection.transaction { (connection: inout Connection) throws(StorageError) in
+            try connection.check(keys)
+            try connection.enter(keys)
+        }
         var readers: [ConnectionActor] = []
         for number in 1...2 {
             var reader = try openedConnection(path: path)
@@ -37,6 +40,7 @@ final class Database: Sendable {
         }
         writer = ConnectionActor(connection, label: "store writer")
         self.readers = readers
+        self.keys = keys
     }
 
     /// Reads, in one statement or more; what `body` sees may change between statements.
@@ -56,7 +60,21 @@ final class Database: Sendable {
         by deadline: Deadline, _ body: @Sendable (inout Connection) throws(StorageError) -> Value
     ) async throws(StorageError) -> Value {
         try await writer.perform(by: deadline) { (connection: inout Connection) throws(StorageError) -> Value in
-            try connection.transaction(body)
+            try connection.transaction { (connection: inout Connection) throws(StorageError) in
+                try connection.enter(keys)
+                return try body(&connection)
+            }
+        }
+    }
+
+    /// Brings what was written into the database's own file and empties the one beside it.
+    ///
+    /// - Returns: Whether it is empty; a reader of another process may still need what is in it.
+    func emptyJournal(by deadline: Deadline) async throws(StorageError) -> Bool {
+        try await writer.perform(by: deadline) { (connection: inout Connection) throws(StorageError) in
+            do throws(StorageError) {
+                return try connection.row("PRAGMA wal_checkpoint(TRUNCATE)")?.integer(0) == 0
+            } catch .timedOut { return false }
         }
     }
 

@@ -90,14 +90,14 @@ struct OutboxPosting {
     }
 
     private func seal(_ body: [UInt8], _ messageID: String) throws(StorageError) -> [UInt8] {
-        try keys.seal(body, table: "outbox", column: "body", row: messageID)
+        try keys.seal(body, in: .outboxBody, row: messageID)
     }
 
     /// A body as it was posted.
     static func body(
         _ record: [UInt8], messageID: String, _ keys: SealingKeys
     ) throws(StorageError) -> JSONObject {
-        let bytes = try keys.open(record, table: "outbox", column: "body", row: messageID)
+        let bytes = try keys.open(record, in: .outboxBody, row: messageID)
         guard let body = (try? JSONValue(parsing: bytes))?.object else {
             throw .damaged(table: "outbox", column: "body")
         }
@@ -118,7 +118,7 @@ struct KnownStateRow {
         let row = try connection.row(
             "SELECT state FROM known_states WHERE subject = ?1 AND device_id = ?2", [.text(subject), .text(deviceID)])
         guard let row else { return nil }
-        let bytes = try keys.open(row.blob(0), table: "known_states", column: "state", row: place)
+        let bytes = try keys.open(row.blob(0), in: .knownState, row: place)
         guard let state = (try? JSONValue(parsing: bytes)).flatMap(KnownState.init(stored:)) else {
             throw .damaged(table: "known_states", column: "state")
         }
@@ -134,7 +134,7 @@ struct KnownStateRow {
                 "DELETE FROM known_states WHERE subject = ?1 AND device_id = ?2", [.text(subject), .text(deviceID)])
             return
         }
-        let sealed = try keys.seal(state.stored.encoded(), table: "known_states", column: "state", row: place)
+        let sealed = try keys.seal(state.stored.encoded(), in: .knownState, row: place)
         try connection.run(
             """
             INSERT INTO known_states VALUES (?1, ?2, ?3, ?4)

@@ -266,8 +266,8 @@ extension SQLiteStore {
     private func grant(from row: Row) throws(StorageError) -> Grant {
         let key = try grantKey(from: row)
         let credentials = AmazonCredentials(
-            accessToken: try opened(row.blob(7), column: "access_token", row: row.text(0)),
-            refreshToken: try opened(row.blob(8), column: "refresh_token", row: row.text(0)),
+            accessToken: try opened(row.blob(7), in: .grantAccessToken, row: row.text(0)),
+            refreshToken: try opened(row.blob(8), in: .grantRefreshToken, row: row.text(0)),
             expiresAt: UnixTime(milliseconds: row.integer(9)))
         return Grant(
             key: key, credentials: credentials, sequence: row.integer(10), isSuspended: row.integer(11) != 0,
@@ -279,14 +279,14 @@ extension SQLiteStore {
         let access = Array(credentials.accessToken.exposed.utf8)
         let refresh = Array(credentials.refreshToken.exposed.utf8)
         return [
-            .blob(try keys.seal(access, table: "grants", column: "access_token", row: row)),
-            .blob(try keys.seal(refresh, table: "grants", column: "refresh_token", row: row)),
+            .blob(try keys.seal(access, in: .grantAccessToken, row: row)),
+            .blob(try keys.seal(refresh, in: .grantRefreshToken, row: row)),
             .integer(credentials.expiresAt.milliseconds),
         ]
     }
 
-    private func opened(_ record: [UInt8], column: String, row: String) throws(StorageError) -> Secret {
-        Secret(String(decoding: try keys.open(record, table: "grants", column: column, row: row), as: UTF8.self))
+    private func opened(_ record: [UInt8], in column: SealedColumn, row: String) throws(StorageError) -> Secret {
+        Secret(String(decoding: try keys.open(record, in: column, row: row), as: UTF8.self))
     }
 
     @discardableResult

@@ -119,12 +119,10 @@ extension SQLiteStore: ProviderStore {
             guard let row, row.time(3) == nil else { return .gone }
             if let replacedAt = row.time(1) {
                 guard now <= replacedAt.adding(seconds: graceSeconds), !row.blob(2).isEmpty else { return .replayed }
-                let bytes = try keys.open(
-                    row.blob(2), table: "refresh_tokens", column: "answer", row: refreshTokenHash)
+                let bytes = try keys.open(row.blob(2), in: .refreshAnswer, row: refreshTokenHash)
                 return .repeated(Secret(String(decoding: bytes, as: UTF8.self)))
             }
-            let sealed = try keys.seal(
-                Array(answer.exposed.utf8), table: "refresh_tokens", column: "answer", row: refreshTokenHash)
+            let sealed = try keys.seal(Array(answer.exposed.utf8), in: .refreshAnswer, row: refreshTokenHash)
             try connection.run(
                 "UPDATE refresh_tokens SET replaced_at = ?2, answer = ?3 WHERE hash = ?1",
                 [.text(refreshTokenHash), .integer(now.milliseconds), .blob(sealed)])

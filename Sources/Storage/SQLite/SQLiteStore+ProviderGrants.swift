@@ -74,9 +74,9 @@ extension SQLiteStore {
     ) async throws(ProviderStoreError) -> [UInt8] {
         try await writeProvider(by: deadline) { (connection: inout Connection) throws(StorageError) in
             if let row = try connection.row("SELECT value FROM provider_keys WHERE name = ?1", [.text(name)]) {
-                return try keys.open(row.blob(0), table: "provider_keys", column: "value", row: name)
+                return try keys.open(row.blob(0), in: .providerKey, row: name)
             }
-            let sealed = try keys.seal(proposal, table: "provider_keys", column: "value", row: name)
+            let sealed = try keys.seal(proposal, in: .providerKey, row: name)
             try connection.run("INSERT INTO provider_keys VALUES (?1, ?2)", [.text(name), .blob(sealed)])
             return proposal
         }

@@ -47,8 +47,7 @@ extension SQLiteStore: SigningKeyStore {
             """)
         var records: [SigningKeyRecord] = []
         for row in rows {
-            let privateKey = try keys.open(
-                row.blob(2), table: "signing_keys", column: "private_key", row: row.text(0))
+            let privateKey = try keys.open(row.blob(2), in: .signingKey, row: row.text(0))
             records.append(
                 SigningKeyRecord(
                     id: row.text(0), algorithm: row.text(1), privateKeyPEM: privateKey,
@@ -60,7 +59,7 @@ extension SQLiteStore: SigningKeyStore {
     }
 
     private func insert(_ key: SigningKeyRecord, on connection: inout Connection) throws(StorageError) {
-        let sealed = try keys.seal(key.privateKeyPEM, table: "signing_keys", column: "private_key", row: key.id)
+        let sealed = try keys.seal(key.privateKeyPEM, in: .signingKey, row: key.id)
         try connection.run(
             "INSERT INTO signing_keys VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
             [

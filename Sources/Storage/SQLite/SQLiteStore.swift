@@ -20,9 +20,7 @@ public final class SQLiteStore: Sendable {
     ///   sealed under other keys.
     public init(url: String, keys: SealingKeys, clock: @escaping WallClock) throws(StorageError) {
         guard url.hasPrefix("sqlite:"), url.utf8.count > 7 else { throw .unknownURL }
-        database = try Database(path: String(url.dropFirst(7))) { (connection: inout Connection) throws(StorageError) in
-            try checkKeys(keys, on: &connection)
-        }
+        database = try Database(path: String(url.dropFirst(7)), keys: keys)
         self.keys = keys
         self.clock = clock
     }
@@ -35,20 +33,16 @@ extension Deadline {
     static var ofBackgroundWork: Deadline { .after(.seconds(5), from: .now) }
 }
 
-/// Compares the keys with those that sealed what the store holds, each known by a sealed text; enters the current one.
-private func checkKeys(_ keys: SealingKeys, on connection: inout Connection) throws(StorageError) {
-    try connection.transaction { (connection: inout Connection) throws(StorageError) in
-        for row in try connection.rows("SELECT id, probe FROM sealing_keys") {
+extension Connection {
+    /// Compares the keys with those that sealed what the store holds, each known by a sealed text.
+    mutating func check(_ keys: SealingKeys) throws(StorageError) {
+        for row in try rows("SELECT id, probe FROM sealing_keys") {
             let id = row.text(0)
             do throws(StorageError) {
-                _ = try keys.open(row.blob(1), table: "sealing_keys", column: "probe", row: id)
+                _ = try keys.open(row.blob(1), in: .keyProbe, row: id)
             } catch {
                 throw .wrongEncryptionKey(id: id)
             }
         }
-        let id = keys.current.id
-        let probe = try keys.seal(Array("skillgate".utf8), table: "sealing_keys", column: "probe", row: id)
-        try connection.run(
-            "INSERT INTO sealing_keys VALUES (?1, ?2) ON CONFLICT DO NOTHING", [.text(id), .blob(probe)])
     }
 }

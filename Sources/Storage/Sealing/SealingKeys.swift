@@ -13,6 +13,8 @@ public struct SealingKeys: Sendable {
 
     private static let recordVersion: UInt8 = 1
     private static let idBytes = 8
+    /// How many bytes of a record say which key sealed it.
+    static let headBytes = 1 + idBytes
 
     let keys: [Key]
 
@@ -52,36 +54,38 @@ public struct SealingKeys: Sendable {
     /// The ids of the keys, the current one first; they tell nothing about the keys.
     public var ids: [String] { keys.map(\.id) }
 
+    /// How a record of the current key begins.
+    var currentHead: [UInt8] { [Self.recordVersion] + (Hex.decode(current.id) ?? []) }
+
     func key(id: String) -> Key? { keys.first { $0.id == id } }
 
-    func seal(_ plain: [UInt8], table: String, column: String, row: String) throws(StorageError) -> [UInt8] {
+    func seal(_ plain: [UInt8], in column: SealedColumn, row: String) throws(StorageError) -> [UInt8] {
         do {
-            let sealed = try AESGCM.seal(
-                plain, key: current.bytes, additionalData: place(table: table, column: column, row: row))
-            return [Self.recordVersion] + (Hex.decode(current.id) ?? []) + sealed
+            let sealed = try AESGCM.seal(plain, key: current.bytes, additionalData: place(column, row))
+            return currentHead + sealed
         } catch {
             throw .encryptionKeys("sealing failed")
         }
     }
 
-    func open(_ record: [UInt8], table: String, column: String, row: String) throws(StorageError) -> [UInt8] {
-        let head = 1 + Self.idBytes
+    func open(_ record: [UInt8], in column: SealedColumn, row: String) throws(StorageError) -> [UInt8] {
+        let head = Self.headBytes
         guard record.count > head, record[0] == Self.recordVersion else {
-            throw .damaged(table: table, column: column)
+            throw .damaged(table: column.table, column: column.column)
         }
         let id = Hex.encode(Array(record[1..<head]))
         guard let key = key(id: id) else { throw .wrongEncryptionKey(id: id) }
         do {
-            return try AESGCM.open(
-                Array(record[head...]), key: key.bytes, additionalData: place(table: table, column: column, row: row))
+            return try AESGCM.open(Array(record[head...]), key: key.bytes, additionalData: place(column, row))
         } catch {
-            throw .damaged(table: table, column: column)
+            throw .damaged(table: column.table, column: column.column)
         }
     }
 
     /// Zero bytes keep the parts apart: no name of ours holds one.
-    private func place(table: String, column: String, row: String) -> [UInt8] {
-        Array(table.utf8) + [0] + Array(column.utf8) + [0] + Array(row.utf8)
+    private func place(_ column: SealedColumn, _ row: String) -> [UInt8] {
+        let (table, column) = column.names
+        return Array(table.utf8) + [0] + Array(column.utf8) + [0] + Array(row.utf8)
     }
 }
 
