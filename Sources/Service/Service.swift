@@ -105,9 +105,10 @@ public func makeService(_ configuration: Configuration, _ parts: ServiceParts) a
     let events = EventsEndpoint(
         configuration, parts, authentication: provider.core.authentication, worker: worker)
     let smartHome = makeSmartHome(configuration, parts, provider, worker.reporting, drift, traces)
-    let routes =
-        [custom.route, events.route] + (smartHome.map { [$0.route] } ?? []) + (provider.embedded?.routes ?? [])
-        + provider.core.routes
+    let reciprocal = ReciprocalEndpoint(
+        configuration, parts, validator: provider.validator, server: provider.core.server, traces: traces)
+    let endpoints = [custom.route, events.route, smartHome?.route, reciprocal?.route].compactMap(\.self)
+    let routes = endpoints + (provider.embedded?.routes ?? []) + provider.core.routes
     let refuse: @Sendable (Router.Refusal) -> HTTPResponse = { [log = parts.log] in
         HTTPResponse(problemOf: $0, log: log)
     }

@@ -40,6 +40,9 @@ import Time
         let signer: TestSigner
         let lines: LogLines
         let log: Log
+        let store: MemoryStore
+        /// What the service asked of the rest of the world.
+        let http: RecordingHTTPClient
 
         func respond(_ body: [UInt8]) async throws -> HTTPResponse {
             await service.router.respond(to: try signer.request(body, deadline: clock.deadline()))
@@ -72,23 +75,28 @@ import Time
         }
     }
 
-    static func start(_ change: (inout Configuration) -> Void = { _ in }) async throws -> Running {
+    /// The service; the world beyond the host of certificates answers by `world`, and is not there without one.
+    static func start(
+        _ change: (inout Configuration) -> Void = { _ in }, world: RecordingHTTPClient.Answer? = nil
+    ) async throws -> Running {
         let clock = ManualClock()
         let authority = try TestAuthority()
         let signer = try authority.signer()
         let lines = LogLines()
         let log = Log(level: .debug, format: .json, clock: clock.wall, sink: lines)
-        let http = RecordingHTTPClient { request, _ throws(HTTPClientError) in
-            guard request.url == TestSigner.usualURL else { throw .unreachable("nothing else is there") }
-            return HTTPResponse(status: 200, body: signer.pem)
+        let http = RecordingHTTPClient { request, deadline throws(HTTPClientError) in
+            if request.url == TestSigner.usualURL { return HTTPResponse(status: 200, body: signer.pem) }
+            guard let world else { throw .unreachable("nothing else is there") }
+            return try await world(request, deadline)
         }
+        let store = MemoryStore(clock: clock.wall)
         let configuration = try configuration(change)
         let parts = ServiceParts(
-            store: MemoryStore(clock: clock.wall), http: http, clock: clock.wall, monotonic: clock.monotonic, log: log,
+            store: store, http: http, clock: clock.wall, monotonic: clock.monotonic, log: log,
             metrics: Metrics(), trustAnchors: try authority.anchors)
         return Running(
             service: try await makeService(configuration, parts), configuration: configuration, clock: clock,
-            signer: signer, lines: lines, log: log)
+            signer: signer, lines: lines, log: log, store: store, http: http)
     }
 
     @Test("every sample gets the answer that stands beside it", arguments: ["custom", "skill-events"])

@@ -19,6 +19,8 @@ public struct GrantKey: Hashable, Sendable {
         case events
         /// App-to-app linking: the right to enable the skill for the user.
         case linking
+        /// Reciprocal authorization: what the skill's Amazon client may ask of the user's Amazon account.
+        case reciprocal
     }
 
     /// The way it came.

@@ -1,5 +1,5 @@
 import Concurrency
-import Crypto
+public import Crypto
 public import HTTP
 
 /// Why a client is not believed to be who it says.
@@ -74,6 +74,14 @@ public final class ClientAuthenticator: Sendable {
         let found = pairs.compactMap { client(id: $0.id, secret: $0.secret, by: .basic) }
         guard let client = found.first else { throw wrongSecret(first.id, request.peerAddress) }
         return client
+    }
+
+    /// Proves the client of that id by a secret of the body, in a request whose `Authorization` is a user's token.
+    ///
+    /// - Throws: ``ClientRefusal`` where it is not the client's.
+    public func prove(_ id: String, by secret: Secret, from peer: String) throws(ClientRefusal) {
+        guard client(id: id, secret: secret, by: .body) != nil || client(id: id, secret: secret, by: .basic) != nil
+        else { throw wrongSecret(id, peer) }
     }
 
     /// The client of a request whose body holds `parameters`.

@@ -211,6 +211,16 @@ extension Configuration {
         public var defaultTokenExpirationSeconds: Int
         /// Whether `/oauth/reciprocal` is answered.
         public var reciprocal: Bool
+        /// The pair that the codes which come there are exchanged by; Amazon does not document which.
+        public var reciprocalPair: ReciprocalPair
+
+        /// One of the skill's two pairs at Login with Amazon.
+        public enum ReciprocalPair: String, Sendable, CaseIterable {
+            /// That of app-to-app linking.
+            case linking
+            /// That of "Send Alexa Events".
+            case events
+        }
     }
 
     /// The pair of the console's "Send Alexa Events".

@@ -70,6 +70,7 @@ enum KeyTable {
             standard: "HTTP_BASIC"),
         KeyRule("skills[].linking.defaultTokenExpirationSeconds", .integer(360...31_536_000), standard: 3600),
         KeyRule("skills[].linking.reciprocal", .flag, standard: false),
+        KeyRule("skills[].linking.reciprocalPair", .choice(["linking", "events"]), standard: "linking"),
         KeyRule("skills[].events.clientID", .text(255), required: true),
         KeyRule("skills[].events.clientSecret", .secret, required: true),
         KeyRule("skills[].events.region", .choice(["NA", "EU", "FE"]), standard: "NA"),

@@ -52,7 +52,8 @@ extension ConfigurationReader {
             returnURLs: section.texts("returnURLs"), domains: domains,
             skipOnEnablement: section.flag("skipOnEnablement"), accessTokenScheme: section.text("accessTokenScheme"),
             defaultTokenExpirationSeconds: Int(section.integer("defaultTokenExpirationSeconds")),
-            reciprocal: section.flag("reciprocal"))
+            reciprocal: section.flag("reciprocal"),
+            reciprocalPair: section.choice("reciprocalPair", else: .linking))
     }
 
     private mutating func intents(_ section: Section) -> IntentsFile? {
