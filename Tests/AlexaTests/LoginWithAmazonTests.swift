@@ -25,7 +25,8 @@ private func answer(_ status: Int, _ body: String) -> Result<HTTPResponse, HTTPC
     private func exchange(_ http: RecordingHTTPClient) async -> Result<AmazonTokens, LoginWithAmazonError> {
         do {
             return .success(
-                try await login(http).exchange(code: Secret("a+b/c=&d"), client: client, by: clock.deadline()))
+                try await login(http).exchange(
+                    code: AmazonCode(Secret("a+b/c=&d")), client: client, by: clock.deadline()))
         } catch { return .failure(error) }
     }
 
@@ -56,7 +57,7 @@ private func answer(_ status: Int, _ body: String) -> Result<HTTPResponse, HTTPC
     func otherForms() async throws {
         let http = RecordingHTTPClient(inTurn: [answer(200, tokensBody)])
         _ = try await login(http).exchange(
-            code: Secret("c"), client: client, redirectURI: "https://a.test/x", codeVerifier: Secret("v"),
+            code: AmazonCode(Secret("c")), client: client, redirectURI: "https://a.test/x", codeVerifier: Secret("v"),
             by: clock.deadline())
         _ = try await login(http).refresh(Secret("Atzr|0"), client: client, by: clock.deadline())
         let forms = http.requests.compactMap { Form(decoding: String(decoding: $0.body ?? [], as: UTF8.self)) }

@@ -69,12 +69,12 @@ public struct LoginWithAmazon: Sendable {
     /// - Returns: the tokens.
     /// - Throws: why there are no tokens.
     public func exchange(
-        code: Secret, client: AmazonClient, redirectURI: String? = nil, codeVerifier: Secret? = nil,
+        code: AmazonCode, client: AmazonClient, redirectURI: String? = nil, codeVerifier: Secret? = nil,
         by deadline: Deadline
     ) async throws(LoginWithAmazonError) -> AmazonTokens {
         var form = Form()
         form.append("grant_type", "authorization_code")
-        form.append("code", code.exposed)
+        form.append("code", code.secret.exposed)
         form.append("redirect_uri", redirectURI)
         form.append("code_verifier", codeVerifier?.exposed)
         return try await tokens(form, client, by: deadline)

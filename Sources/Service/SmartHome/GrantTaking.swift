@@ -112,7 +112,8 @@ struct GrantTaking: Sendable {
     ) async -> AcceptGrantResult {
         let deadline = Deadline(at: deadline.instant.advanced(by: .zero - Self.storeShare))
         do throws(LoginWithAmazonError) {
-            let tokens = try await loginWithAmazon.exchange(code: code, client: client, by: deadline)
+            let tokens = try await loginWithAmazon.exchange(
+                code: AmazonCode(code), client: client, by: deadline)
             guard let refreshToken = tokens.refreshToken else {
                 return .refused(reasonCode: "grant.lwaNoRefreshToken")
             }

@@ -15,6 +15,7 @@ public final class MemoryStore: Sendable {
         var outbox = MemoryOutbox()
         var endpointIDs: [String: String] = [:]
         var provider = MemoryProvider()
+        var links = MemoryLinks()
     }
 
     struct Entry {
