@@ -37,11 +37,14 @@ func tests(of name: String, imports: [Target.Dependency] = [], replaces function
 
 let package = Package(
     name: "skillgate",
+    // The service runs on Linux; these are for apps that link AppLinking.
+    platforms: [.iOS(.v15), .macOS(.v12)],
     products: [
         .executable(name: "skillgate", targets: ["skillgate"]),
         .library(name: "Alexa", targets: ["Alexa"]),
         .library(name: "OAuth", targets: ["OAuth"]),
         .library(name: "Service", targets: ["Service"]),
+        .library(name: "AppLinking", targets: ["AppLinking"]),
     ],
     targets: [
         library("CEvent", package: "libevent-dev"),
@@ -65,8 +68,9 @@ let package = Package(
         module("JSON", imports: ["Concurrency", "CSimdjson"]),
         module("Crypto", imports: ["Concurrency", "Time", "CCrypto", "COpenSSL"]),
         module("Telemetry", imports: ["Concurrency", "JSON", "Time"]),
+        module("LinkMessages"),
         module("Alexa", imports: ["Concurrency", "Crypto", "HTTP", "JSON", "Time"]),
-        module("OAuth", imports: ["Concurrency", "Crypto", "HTTP", "JSON", "Time"]),
+        module("OAuth", imports: ["Concurrency", "Crypto", "HTTP", "JSON", "LinkMessages", "Time"]),
         module(
             "Storage",
             imports: ["Alexa", "Concurrency", "Crypto", "JSON", "OAuth", "Telemetry", "Time", "CSQLite"]),
@@ -75,10 +79,18 @@ let package = Package(
             imports: [
                 "Concurrency", "Crypto", "HTTP", "JSON", "Telemetry", "Time", "CEvent", "CLLHTTP", "CCurl", "COpenSSL",
             ]),
-        module("Service", imports: ["Alexa", "Concurrency", "Crypto", "HTTP", "JSON", "OAuth", "Telemetry", "Time"]),
+        module(
+            "Service",
+            imports: [
+                "Alexa", "Concurrency", "Crypto", "HTTP", "JSON", "LinkMessages", "OAuth", "Telemetry", "Time",
+            ]),
+        module("AppLinking", imports: ["LinkMessages"]),
         module(
             "Simulator",
-            imports: ["Alexa", "Concurrency", "Crypto", "HTTP", "JSON", "OAuth", "Telemetry", "Time", "Transport"]),
+            imports: [
+                "Alexa", "Concurrency", "Crypto", "HTTP", "JSON", "LinkMessages", "OAuth", "Telemetry", "Time",
+                "Transport",
+            ]),
         .executableTarget(
             name: "skillgate",
             dependencies: [
@@ -105,6 +117,8 @@ let package = Package(
         tests(of: "JSON", imports: ["TestSupport"]),
         tests(of: "Crypto", imports: ["JSON", "TestSupport", "Time"]),
         tests(of: "Telemetry", imports: ["Concurrency", "JSON", "Time"]),
+        tests(of: "LinkMessages", imports: ["JSON", "TestSupport"]),
+        tests(of: "AppLinking", imports: ["JSON", "LinkMessages", "TestSupport"]),
         tests(of: "Alexa", imports: ["Concurrency", "Crypto", "HTTP", "JSON", "TestSupport", "Time"]),
         tests(of: "OAuth", imports: ["Concurrency", "Crypto", "HTTP", "JSON", "TestSupport", "Time"]),
         tests(
@@ -117,7 +131,8 @@ let package = Package(
         tests(
             of: "Service",
             imports: [
-                "Alexa", "Concurrency", "Crypto", "HTTP", "JSON", "OAuth", "Simulator", "Storage", "Telemetry",
+                "Alexa", "Concurrency", "Crypto", "HTTP", "JSON", "LinkMessages", "OAuth", "Simulator", "Storage",
+                "Telemetry",
                 "TestSupport", "Time",
             ]),
         tests(
