@@ -146,7 +146,7 @@ let package = Package(
             dependencies: [
                 "Alexa", "Concurrency", "Crypto", "HTTP", "JSON", "OAuth", "Service", "Simulator", "Storage",
                 "Telemetry", "TestSupport", "Time", "Transport", "skillgate",
-            ], path: "Tests/skillgateTests", swiftSettings: swiftSettings),
+            ], path: "Tests/skillgateTests", exclude: ["Authlib"], swiftSettings: swiftSettings),
     ],
     swiftLanguageModes: [.v6],
     cLanguageStandard: .gnu17,

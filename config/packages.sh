@@ -39,6 +39,7 @@ need "JSON parser" libsimdjson-dev
 need "embedded store" libsqlite3-dev
 need "cryptography and certificates" libssl-dev
 need "tests: the forwarder to copy" python3
+need "tests: an OAuth client from elsewhere" python3-venv
 need "tests: pages in a browser" chromium chromium-driver
 install_missing
 
