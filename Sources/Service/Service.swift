@@ -7,7 +7,8 @@ public import Telemetry
 public import Time
 
 /// What outlives a request: SQLite in the program, memory in tests and replays.
-public typealias ServiceStore = GrantStore & Outbox & EndpointIDStore & SigningKeyStore & ProviderStore & TraceStore
+public typealias ServiceStore = GrantStore & Outbox & EndpointIDStore & SigningKeyStore & ProviderStore & UserStore
+    & TraceStore
 
 /// What a service is made of besides its configuration.
 public struct ServiceParts: Sendable {
@@ -67,8 +68,6 @@ public struct MadeService: Sendable {
 public enum ServiceFault: Error, Hashable, Sendable {
     /// The file of trust anchors cannot be read, or holds no certificate.
     case trustAnchors(path: String)
-    /// The embedded provider has no users file.
-    case noUsers
     /// The external provider says neither where its keys are nor where tokens are introspected.
     case noTokenJudge
     /// The external provider does not say where its resources are.
@@ -168,7 +167,7 @@ private func makeProvider(
     let keys = SigningKeys(store: parts.store, tokenSeconds: provider.accessTokenSeconds, clock: parts.clock)
     switch provider.kind {
     case .embedded(let embedded):
-        guard let users = embedded.users else { throw ServiceFault.noUsers }
+        let users = UserDirectory(file: embedded.users ?? .none, store: parts.store, clock: parts.clock)
         try await keys.load()
         let later = DeferredAnswers(
             outbox: parts.store, now: parts.monotonic, log: parts.log, posted: { [weak worker] in worker?.wake() })
@@ -234,6 +233,7 @@ private func tell(_ event: TokenEvent, _ log: Log) {
         for fault in faults { log.notice("a key of the provider's cannot be used", .detail(fault)) }
     case .keysUnavailable(let reason): log.error("the provider's keys cannot be fetched", .detail(reason))
     case .introspectionUnavailable(let reason): log.error("the provider cannot be asked of a token", .detail(reason))
+    case .usersUnavailable(let reason): log.error("the users cannot be read", .detail(reason))
     case .unknownKey(let id): log.notice("a token names a key that the provider does not publish", .detail(id))
     }
 }

@@ -70,6 +70,7 @@ enum TokenCheckCommand: Command {
         case .keysFetched(_, let faults): faults.map { "a key is not used: \($0)" }
         case .keysUnavailable(let reason): ["the keys cannot be fetched: \(reason)"]
         case .introspectionUnavailable(let reason): ["the provider cannot be asked: \(reason)"]
+        case .usersUnavailable(let reason): ["the users cannot be read: \(reason)"]
         case .unknownKey(let id): ["the token names the key \(id)"]
         }
     }

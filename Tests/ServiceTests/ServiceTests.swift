@@ -254,14 +254,19 @@ import Time
         }
     }
 
-    @Test("a service that lacks a part is not made, and says which")
-    func missingParts() async throws {
-        await #expect(throws: ServiceFault.noUsers) {
-            _ = try await Self.start { configuration in
-                guard case .embedded(var embedded) = configuration.provider.kind else { return }
-                embedded.users = nil
-                configuration.provider.kind = .embedded(embedded)
-            }
+    @Test("without a users file the users of the store are there, and nobody else")
+    func noUsersFile() async throws {
+        let running = try await Self.start { configuration in
+            guard case .embedded(var embedded) = configuration.provider.kind else { return }
+            embedded.users = nil
+            configuration.provider.kind = .embedded(embedded)
+        }
+        _ = try await running.store.add(UserDirectoryTests.stored("s3", "cleo"), by: running.clock.deadline())
+        for (username, isRight) in [("cleo", true), ("Cleo", false), ("alice", false), ("nobody", false)] {
+            let browser = Browser(running)
+            let sent = await browser.signIn(await browser.get(Browser.request()), username, "pleaseletmein")
+            #expect(sent.status == (isRight ? 303 : 400), "\(username)")
+            #expect(await browser.get(Browser.request()).isConsent == isRight)
         }
     }
 

@@ -12,6 +12,7 @@ import Time
         DROP TRIGGER known_states_without_grant;
         DROP TABLE known_states;
         DROP TABLE endpoint_ids;
+        DROP TABLE users; DROP TABLE user_file_marks;
         DELETE FROM counters WHERE name = 'changes';
         DROP TABLE provider_codes; DROP TABLE refresh_tokens; DROP TABLE provider_grants; DROP TABLE provider_keys;
         ALTER TABLE grants DROP COLUMN gateway_region;

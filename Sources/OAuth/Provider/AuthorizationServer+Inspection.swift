@@ -62,25 +62,30 @@ extension AuthorizationServer {
         let found = try await stored { () async throws(ProviderStoreError) in
             try await self.parts.store.refreshToken(hash: tokenHash(token), by: deadline)
         }
-        if let found { return facts(of: found) }
+        if let found { return try await facts(of: found, by: deadline) }
         if let principal = try await user(of: token, by: deadline) {
-            return facts(of: principal, username: parts.username(principal.subject))
+            return facts(of: principal, username: try await username(of: principal.subject, by: deadline))
         }
         return try await backEnd(of: token, by: deadline).map { facts(of: $0, username: nil) }
     }
 
-    private func facts(of found: StoredRefreshToken) -> Facts? {
+    private func facts(
+        of found: StoredRefreshToken, by deadline: Deadline
+    ) async throws(OAuthRefusal) -> Facts? {
         let grant = found.grant
-        guard found.replacedAt == nil, grant.revokedAt == nil, parts.isSubject(grant.subject),
-            let client = clients[grant.clientID],
+        guard found.replacedAt == nil, grant.revokedAt == nil, let client = clients[grant.clientID],
             !client.rotatesRefreshTokens || parts.clock() < found.issuedAt.adding(seconds: Self.idleSeconds)
         else { return nil }
+        let isSubject = try await stored { () async throws(ProviderStoreError) in
+            try await self.parts.isSubject(grant.subject, deadline)
+        }
+        guard isSubject else { return nil }
         var answer: JSONObject = [
             "active": true, "client_id": .string(grant.clientID), "sub": .string(grant.subject),
             "iss": .string(parts.issuer), "iat": .integer(found.issuedAt.seconds),
         ]
         if !grant.scopes.isEmpty { answer["scope"] = .string(grant.scopes.joined(separator: " ")) }
-        answer["username"] = parts.username(grant.subject).map { .string($0) }
+        answer["username"] = try await username(of: grant.subject, by: deadline).map { .string($0) }
         return Facts(clientID: grant.clientID, answer: answer)
     }
 
@@ -92,6 +97,10 @@ extension AuthorizationServer {
         }
         answer["username"] = username.map { .string($0) }
         return Facts(clientID: principal.clientID, answer: answer)
+    }
+
+    private func username(of subject: String, by deadline: Deadline) async throws(OAuthRefusal) -> String? {
+        try await stored { () async throws(ProviderStoreError) in try await self.parts.username(subject, deadline) }
     }
 
     /// Whom a user's token stands for; nil where the token is not good.

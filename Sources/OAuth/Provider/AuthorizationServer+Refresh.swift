@@ -22,7 +22,7 @@ extension AuthorizationServer {
             throw .grant("oauth.refreshUnknown", "the refresh token is another client's")
         }
         guard grant.revokedAt == nil else { throw .grant("oauth.grantRevoked", "the grant was revoked") }
-        try checkSubject(grant)
+        try await checkSubject(grant, by: deadline)
         let now = parts.clock()
         let scopes = try scopes(parameters, among: grant.scopes)
         guard client.rotatesRefreshTokens else {

@@ -100,7 +100,7 @@ extension AuthorizationServer {
     ) async throws(OAuthRefusal) {
         guard found.code.expiresAt > parts.clock() else { throw .grant("oauth.codeExpired", "the code has expired") }
         guard found.grant.revokedAt == nil else { throw .grant("oauth.grantRevoked", "the grant was revoked") }
-        try checkSubject(found.grant)
+        try await checkSubject(found.grant, by: deadline)
         let sent = parameters["redirect_uri"]
         guard let sent, Array(sent.utf8) == Array(found.code.redirectURI.utf8) else {
             parts.observe(
@@ -153,8 +153,11 @@ extension AuthorizationServer {
         }
     }
 
-    func checkSubject(_ grant: ProviderGrant) throws(OAuthRefusal) {
-        guard parts.isSubject(grant.subject) else {
+    func checkSubject(_ grant: ProviderGrant, by deadline: Deadline) async throws(OAuthRefusal) {
+        let isSubject = try await stored { () async throws(ProviderStoreError) in
+            try await self.parts.isSubject(grant.subject, deadline)
+        }
+        guard isSubject else {
             throw .grant("oauth.userDisabled", "the user may not use this any more")
         }
     }

@@ -51,9 +51,9 @@ public final class AuthorizationServer: Sendable {
         /// What the validator refuses.
         public var revokedGrants: RevokedGrants
         /// Whether a user may still use tokens.
-        public var isSubject: @Sendable (String) -> Bool
+        public var isSubject: @Sendable (String, Deadline) async throws(ProviderStoreError) -> Bool
         /// What a user is called at sign-in.
-        public var username: @Sendable (String) -> String?
+        public var username: @Sendable (String, Deadline) async throws(ProviderStoreError) -> String?
         /// The time of day.
         public var clock: WallClock
         /// The monotonic clock.
@@ -75,8 +75,8 @@ public final class AuthorizationServer: Sendable {
             self.clock = clock
             self.monotonic = monotonic
             revokedGrants = RevokedGrants()
-            isSubject = { _ in false }
-            username = { _ in nil }
+            isSubject = { (_, _) async throws(ProviderStoreError) in false }
+            username = { (_, _) async throws(ProviderStoreError) in nil }
             observe = { _ in }
         }
     }

@@ -98,6 +98,8 @@ public enum TokenEvent: Hashable, Sendable {
     case keysUnavailable(String)
     /// The introspection endpoint did not answer as it must.
     case introspectionUnavailable(String)
+    /// The store of the users did not answer, so that nothing is known of a token's user.
+    case usersUnavailable(String)
     /// A token names a key that the issuer does not publish: at most 64 characters of the id, escaped.
     case unknownKey(id: String)
 }

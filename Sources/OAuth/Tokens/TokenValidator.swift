@@ -15,23 +15,23 @@ public final class TokenValidator: Sendable {
     private let introspector: Introspector?
     private let kept: KeptTokens
     private let revokedGrants: RevokedGrants
-    private let isSubject: @Sendable (String) -> Bool
+    private let subjects: SubjectCheck
     private let clock: WallClock
     private let observe: @Sendable (TokenEvent) -> Void
 
     /// A validator; `monotonic` tells how much of a deadline is left, `keySets` may be shared with others, and tokens of
-    /// whom `isSubject` denies count as revoked.
+    /// whom `subjects` denies count as revoked.
     public init(
         _ validation: TokenValidation, http: any HTTPClient, clock: @escaping WallClock,
         monotonic: @escaping @Sendable () -> ContinuousClock.Instant,
-        revokedGrants: RevokedGrants = RevokedGrants(), isSubject: @escaping @Sendable (String) -> Bool = { _ in true },
+        revokedGrants: RevokedGrants = RevokedGrants(), subjects: SubjectCheck = .everyone,
         keySets: KeySetCache? = nil,
         observe: @escaping @Sendable (TokenEvent) -> Void = { _ in }
     ) {
         self.validation = validation
         self.clock = clock
         self.revokedGrants = revokedGrants
-        self.isSubject = isSubject
+        self.subjects = subjects
         self.observe = observe
         self.keySets =
             keySets
@@ -62,7 +62,7 @@ public final class TokenValidator: Sendable {
         while true {
             switch step {
             case .good(let facts, let token):
-                try admit(facts, clients, scopes)
+                try admit(facts, clients, scopes, isSubject: try await isSubject(facts.subject, by: deadline))
                 return Principal(facts: facts, token: token)
             case .wait(let pending):
                 step = try await next(pending, by: deadline)
@@ -76,8 +76,10 @@ public final class TokenValidator: Sendable {
     public func principalWithoutWaiting(
         for token: Secret?, clients: ClientRule, scopes: Set<String>
     ) throws(TokenRejection) -> Principal? {
-        guard case .good(let facts, let token) = try begin(token) else { return nil }
-        try admit(facts, clients, scopes)
+        guard case .good(let facts, let token) = try begin(token), let isSubject = subjects.known(facts.subject) else {
+            return nil
+        }
+        try admit(facts, clients, scopes, isSubject: isSubject)
         return Principal(facts: facts, token: token)
     }
 
@@ -304,10 +306,21 @@ extension TokenValidator {
         return claims
     }
 
+    /// Whether tokens of the user are taken; the call does not suspend where that is known.
+    private func isSubject(_ subject: String, by deadline: Deadline) async throws(TokenRejection) -> Bool {
+        if let known = subjects.known(subject) { return known }
+        do throws(ProviderStoreError) { return try await subjects.ask(subject, deadline) } catch {
+            observe(.usersUnavailable("\(error)"))
+            throw .providerUnreachable
+        }
+    }
+
     /// The decision that is made on every call.
-    private func admit(_ facts: TokenFacts, _ clients: ClientRule, _ scopes: Set<String>) throws(TokenRejection) {
+    private func admit(
+        _ facts: TokenFacts, _ clients: ClientRule, _ scopes: Set<String>, isSubject: Bool
+    ) throws(TokenRejection) {
         if let grantID = facts.grantID, revokedGrants.contains(grantID) { throw .revoked }
-        guard isSubject(facts.subject) else { throw .revoked }
+        guard isSubject else { throw .revoked }
         guard clients.admits(facts.clientID) else { throw .wrongClient }
         guard scopes.isSubset(of: facts.scopes) else {
             throw .lacksScope(scopes.subtracting(facts.scopes).min() ?? "")

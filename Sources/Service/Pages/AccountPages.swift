@@ -18,34 +18,45 @@ struct AccountPages: Sendable {
 
     var routes: [Route] {
         let limit = AuthorizationPages.timeLimit
-        func post(_ path: String, _ take: @escaping @Sendable (Form, HTTPRequest) async -> HTTPResponse) -> Route {
-            Route(.post, path, timeLimit: limit, mediaType: TokenRoutes.form) { request, _ in
+        // Every page needs to know who is signed in, and the store may know.
+        func route(
+            _ method: HTTPMethod, _ path: String, mediaType: String? = nil,
+            _ answer: @escaping @Sendable (HTTPRequest) async throws(ProviderStoreError) -> HTTPResponse
+        ) -> Route {
+            Route(method, path, timeLimit: limit, mediaType: mediaType) { request, _ in
+                request.lateAnswer.response = pages.busy(pages.language([], request))
+                return await pages.withStore(request) { () async throws(ProviderStoreError) in
+                    try await answer(request)
+                }
+            }
+        }
+        func post(
+            _ path: String,
+            _ take: @escaping @Sendable (Form, HTTPRequest) async throws(ProviderStoreError) -> HTTPResponse
+        ) -> Route {
+            route(.post, path, mediaType: TokenRoutes.form) { (request) async throws(ProviderStoreError) in
                 let language = pages.language([], request)
-                request.lateAnswer.response = pages.busy(language)
                 guard let text = String(validating: request.body, as: UTF8.self), let form = Form(decoding: text),
-                    let session = sessions.session(of: request),
+                    let session = try await sessions.session(of: request),
                     sessions.isGood(formToken: form["token"], for: session)
                 else {
                     // Whoever has no session is asked to sign in where the link leads.
                     return pages.message(.expiredTitle, .expiredLead, status: 403, goOn: Self.linksPath, language)
                 }
-                return await take(form, request)
+                return try await take(form, request)
             }
         }
         return [
-            Route(.get, Self.signInPath, timeLimit: limit) { request, _ in
-                let session = sessions.session(of: request)
+            route(.get, Self.signInPath) { (request) async throws(ProviderStoreError) in
+                let session = try await sessions.session(of: request)
                 guard session?.subject == nil else { return answers.redirect(to: Self.linksPath) }
                 return signIn(session ?? sessions.start(), request)
             },
             post(Self.signInPath, signIn),
-            Route(.get, Self.linksPath, timeLimit: limit) { request, _ in
-                request.lateAnswer.response = pages.busy(pages.language([], request))
-                return await links(request)
-            },
+            route(.get, Self.linksPath, links),
             post(Self.linksPath, revoke),
-            Route(.get, Self.signOutPath, timeLimit: limit) { request, _ in
-                guard let session = sessions.session(of: request), session.subject != nil else {
+            route(.get, Self.signOutPath) { (request) async throws(ProviderStoreError) in
+                guard let session = try await sessions.session(of: request), session.subject != nil else {
                     return answers.page(pages.language([], request)) {
                         $0.message(.signedOutTitle, .signedOutLead, goOn: Self.signInPath)
                     }
@@ -72,12 +83,15 @@ struct AccountPages: Sendable {
         }
     }
 
-    @Sendable private func signIn(_ form: Form, _ request: HTTPRequest) async -> HTTPResponse {
-        switch await pages.judge(form, request) {
+    @Sendable private func signIn(
+        _ form: Form, _ request: HTTPRequest
+    ) async throws(ProviderStoreError) -> HTTPResponse {
+        switch try await pages.judge(form, request) {
         case .busy: return pages.busy(pages.language([], request))
         case .refused(let refusal):
             return signIn(
-                sessions.session(of: request) ?? sessions.start(), request, username: form["username"] ?? "", refusal)
+                try await sessions.session(of: request) ?? sessions.start(), request, username: form["username"] ?? "",
+                refusal)
         case .right(let user):
             return answers.redirect(to: Self.linksPath, cookie: sessions.cookie(sessions.start(user)))
         }
@@ -87,39 +101,32 @@ struct AccountPages: Sendable {
         Screens.Form(action: path, hidden: [("token", sessions.formToken(session))] + more)
     }
 
-    private func links(_ request: HTTPRequest) async -> HTTPResponse {
-        guard let session = sessions.session(of: request), let subject = session.subject else {
+    @Sendable private func links(_ request: HTTPRequest) async throws(ProviderStoreError) -> HTTPResponse {
+        guard let session = try await sessions.session(of: request), let subject = session.subject else {
             return answers.redirect(to: Self.signInPath)
         }
-        let language = pages.language([], request)
-        do throws(ProviderStoreError) {
-            let grants = try await pages.server.grants(of: subject, by: request.deadline)
-            let ids = grants.reduce(into: [String]()) { if !$0.contains($1.clientID) { $0.append($1.clientID) } }
-            let shown = ids.map { id in
-                Screens.Link(
-                    client: pages.server.clients[id].map(pages.words.client) ?? id,
-                    date: String(
-                        (grants.last { $0.clientID == id }?.createdAt ?? sessions.clock()).iso8601().prefix(10)),
-                    form: form(Self.linksPath, session, [("client", id)]))
-            }
-            return answers.page(language) { $0.links(shown, signOut: form(Self.signOutPath, session)) }
-        } catch {
-            pages.log.error("a user's links cannot be read", .detail("\(error)"))
-            return pages.busy(language)
+        let grants = try await pages.server.grants(of: subject, by: request.deadline)
+        let ids = grants.reduce(into: [String]()) { if !$0.contains($1.clientID) { $0.append($1.clientID) } }
+        let shown = ids.map { id in
+            Screens.Link(
+                client: pages.server.clients[id].map(pages.words.client) ?? id,
+                date: String((grants.last { $0.clientID == id }?.createdAt ?? sessions.clock()).iso8601().prefix(10)),
+                form: form(Self.linksPath, session, [("client", id)]))
+        }
+        return answers.page(pages.language([], request)) {
+            $0.links(shown, signOut: form(Self.signOutPath, session))
         }
     }
 
-    @Sendable private func revoke(_ form: Form, _ request: HTTPRequest) async -> HTTPResponse {
-        guard let subject = sessions.session(of: request)?.subject, let client = form["client"], !client.isEmpty else {
+    @Sendable private func revoke(
+        _ form: Form, _ request: HTTPRequest
+    ) async throws(ProviderStoreError) -> HTTPResponse {
+        let subject = try await sessions.session(of: request)?.subject
+        guard let subject, let client = form["client"], !client.isEmpty else {
             return answers.redirect(to: Self.linksPath)
         }
-        do throws(ProviderStoreError) {
-            let count = try await pages.server.revoke(subject: subject, client: client, by: request.deadline)
-            pages.log.info("a user ended a link", .detail(client), .count(count))
-            return answers.redirect(to: Self.linksPath)
-        } catch {
-            pages.log.error("a link cannot be ended", .detail("\(error)"))
-            return pages.busy(pages.language([], request))
-        }
+        let count = try await pages.server.revoke(subject: subject, client: client, by: request.deadline)
+        pages.log.info("a user ended a link", .detail(client), .count(count))
+        return answers.redirect(to: Self.linksPath)
     }
 }

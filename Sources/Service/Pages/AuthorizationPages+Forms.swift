@@ -6,7 +6,7 @@ import Time
 
 extension AuthorizationPages {
     /// What a browser sent: a form of ours, or a client's request by POST (RFC 6749 §3.1).
-    func take(_ request: HTTPRequest) async -> HTTPResponse {
+    func take(_ request: HTTPRequest) async throws(ProviderStoreError) -> HTTPResponse {
         if let answer = server.answerMisplacedTokenRequest(request) { return answer }
         guard let text = String(validating: request.body, as: UTF8.self), let form = Form(decoding: text) else {
             return faulty(.malformed, request)
@@ -24,7 +24,7 @@ extension AuthorizationPages {
         if case .page(let fault) = decision { return faulty(fault, request) }
         let here = Self.path + "?" + query
         let language = language(decision.locales, request)
-        let session = sessions.session(of: request)
+        let session = try await sessions.session(of: request)
         if form["username"] != nil {
             // Somebody signed in on another tab: this one goes on, without a second sign-in (PRO-6).
             if session?.subject != nil { return answers.redirect(to: here) }
@@ -35,15 +35,15 @@ extension AuthorizationPages {
         guard sessions.isGood(formToken: form["token"], for: session),
             sessions.values.content(of: carried, for: .request, at: sessions.clock()) != nil
         else { return message(.expiredTitle, .expiredLead, status: 403, goOn: here, language) }
-        if form["username"] != nil { return await signIn(form, decision, query, session, request) }
-        return await decide(form["decision"] ?? "", decision, here, session, request, language)
+        if form["username"] != nil { return try await signIn(form, decision, query, session, request) }
+        return try await decide(form["decision"] ?? "", decision, here, session, request, language)
     }
 
     private func signIn(
         _ form: Form, _ decision: AuthorizationDecision, _ query: String, _ session: Sessions.Session,
         _ request: HTTPRequest
-    ) async -> HTTPResponse {
-        switch await judge(form, request) {
+    ) async throws(ProviderStoreError) -> HTTPResponse {
+        switch try await judge(form, request) {
         case .busy: busy(language(decision.locales, request))
         case .refused(let refusal):
             signIn(decision, query, session, request, username: form["username"] ?? "", refusal)
@@ -67,7 +67,9 @@ extension AuthorizationPages {
     }
 
     /// Judges what the sign-in form of any page was filled in with.
-    func judge(_ form: Form, _ request: HTTPRequest) async -> SignInOutcome {
+    ///
+    /// - Throws: `ProviderStoreError` where the user may be one of the store, and it does not answer.
+    func judge(_ form: Form, _ request: HTTPRequest) async throws(ProviderStoreError) -> SignInOutcome {
         let (username, password) = (form["username"] ?? "", form["password"] ?? "")
         var missing: [Screens.SignInFault] = []
         if username.isEmpty { missing.append(.usernameMissing) }
@@ -81,7 +83,13 @@ extension AuthorizationPages {
             return .refused(
                 SignInRefusal(faults: [.tooMany], status: 429, retryAfter: max(1, wait.components.seconds)))
         }
-        let user = usersByName[Array(username.utf8)]
+        let user: Users.User?
+        do throws(ProviderStoreError) {
+            user = try await sessions.users.user(named: username, by: request.deadline)
+        } catch {
+            attempts.forgive(username: username, address: request.peerAddress, isRight: false)
+            throw error
+        }
         switch await passwords.outcome(of: Secret(password), for: user?.credential) {
         case .busy:
             attempts.forgive(username: username, address: request.peerAddress, isRight: false)
@@ -100,19 +108,14 @@ extension AuthorizationPages {
     private func decide(
         _ choice: String, _ decision: AuthorizationDecision, _ here: String, _ session: Sessions.Session,
         _ request: HTTPRequest, _ language: PageLanguage
-    ) async -> HTTPResponse {
+    ) async throws(ProviderStoreError) -> HTTPResponse {
         guard let subject = session.subject, case .ask(let asked) = decision else {
             return answers.redirect(to: here)
         }
         switch choice {
         case "agree":
-            do throws(ProviderStoreError) {
-                let code = try await server.code(for: asked, subject: subject, by: request.deadline)
-                return answers.redirect(to: asked.target.success(code: code))
-            } catch {
-                log.error("a code cannot be stored", .detail("\(error)"))
-                return busy(language)
-            }
+            let code = try await server.code(for: asked, subject: subject, by: request.deadline)
+            return answers.redirect(to: asked.target.success(code: code))
         case "deny": return answers.redirect(to: asked.target.failure(.accessDenied, "the user said no"))
         case "switch": return answers.redirect(to: here, cookie: sessions.cookie(sessions.start()))
         default: return message(.expiredTitle, .expiredLead, status: 400, goOn: here, language)

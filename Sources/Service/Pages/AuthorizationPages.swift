@@ -28,7 +28,6 @@ final class AuthorizationPages: Sendable {
     let log: Log
     let passwords = PasswordChecks()
     let attempts: SignInAttempts
-    let usersByName: [[UInt8]: Users.User]
 
     init(
         server: AuthorizationServer, sessions: Sessions, answers: PageAnswers, words: Words,
@@ -40,15 +39,21 @@ final class AuthorizationPages: Sendable {
         self.words = words
         self.log = log
         attempts = SignInAttempts(now: monotonic)
-        usersByName = Dictionary(sessions.users.all.map { (Array($0.username.utf8), $0) }) { first, _ in first }
     }
 
     var routes: [Route] {
         [
-            Route(.get, Self.path, timeLimit: Self.timeLimit) { request, _ in self.show(request) },
+            Route(.get, Self.path, timeLimit: Self.timeLimit) { request, _ in
+                request.lateAnswer.response = self.busy(self.language([], request))
+                return await self.withStore(request) { () async throws(ProviderStoreError) in
+                    try await self.show(request)
+                }
+            },
             Route(.post, Self.path, timeLimit: Self.timeLimit, mediaType: TokenRoutes.form) { request, _ in
                 request.lateAnswer.response = self.busy(self.language([], request))
-                return await self.take(request)
+                return await self.withStore(request) { () async throws(ProviderStoreError) in
+                    try await self.take(request)
+                }
             },
         ]
     }
@@ -61,15 +66,25 @@ final class AuthorizationPages: Sendable {
         AuthorizationDecision(query: query, clients: server.clients, resource: server.resource)
     }
 
+    /// The answer of `work`, or that it has to wait where the store does not answer.
+    func withStore(
+        _ request: HTTPRequest, _ work: () async throws(ProviderStoreError) -> HTTPResponse
+    ) async -> HTTPResponse {
+        do throws(ProviderStoreError) { return try await work() } catch {
+            log.error("a page needs the store, which does not answer", .detail("\(error)"))
+            return busy(language([], request))
+        }
+    }
+
     // MARK: What a browser sees
 
     /// The page for the request in the query: a fault, the sign-in or the consent.
-    private func show(_ request: HTTPRequest) -> HTTPResponse {
+    private func show(_ request: HTTPRequest) async throws(ProviderStoreError) -> HTTPResponse {
         let query = String(request.query ?? "")
         let decision = decision(query)
         if case .page(let fault) = decision { return faulty(fault, request) }
-        let session = sessions.session(of: request)
-        guard let session, let user = session.subject.flatMap({ sessions.users[$0] }) else {
+        let session = try await sessions.session(of: request)
+        guard let session, let user = session.user else {
             return signIn(decision, query, session ?? sessions.start(), request)
         }
         switch decision {

@@ -3,7 +3,7 @@ import OAuth
 import Telemetry
 import Time
 
-/// Learns of what other processes changed in the store: revoked grants and signing keys.
+/// Learns of what other processes changed in the store: revoked grants, signing keys and users.
 ///
 /// Nothing but one number is read each second; the rest is read where that number has moved.
 public final class ChangeWatch: Sendable {
@@ -14,17 +14,21 @@ public final class ChangeWatch: Sendable {
     private let server: AuthorizationServer
     private let store: any ProviderStore
     private let keys: SigningKeys
+    private let users: UserDirectory?
+    private let clock: WallClock
     private let now: @Sendable () -> ContinuousClock.Instant
     private let log: Log
     private let seen = Locked<Int64?>(nil)
 
     init(
-        server: AuthorizationServer, store: any ProviderStore, keys: SigningKeys,
-        now: @escaping @Sendable () -> ContinuousClock.Instant, log: Log
+        server: AuthorizationServer, store: any ProviderStore, keys: SigningKeys, users: UserDirectory?,
+        clock: @escaping WallClock, now: @escaping @Sendable () -> ContinuousClock.Instant, log: Log
     ) {
         self.server = server
         self.store = store
         self.keys = keys
+        self.users = users
+        self.clock = clock
         self.now = now
         self.log = log
     }
@@ -36,9 +40,12 @@ public final class ChangeWatch: Sendable {
     @discardableResult
     public func check() async throws -> Bool {
         let deadline = Deadline.after(Self.patience, from: now())
+        let start = clock()
         // The number is read first: what changes while the rest is read is seen at the next look.
         let counter = try await store.changeCounter(by: deadline)
+        defer { users?.confirm(at: start) }
         guard seen.withLock({ $0 }) != counter else { return false }
+        users?.forget()
         try await server.loadRevocations(by: deadline)
         try await keys.reload()
         seen.withLock { $0 = counter }

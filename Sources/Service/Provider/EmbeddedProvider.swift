@@ -25,7 +25,7 @@ public final class EmbeddedProvider: Sendable {
     /// The grants that were revoked while tokens of theirs live.
     public let revokedGrants: RevokedGrants
     /// The users.
-    public let users: Users
+    public let users: UserDirectory
     /// The routes, for the service's router.
     public let routes: [Route]
     private let router: Router
@@ -41,7 +41,7 @@ public final class EmbeddedProvider: Sendable {
     ///
     /// `keys` are loaded before the first request.
     public init(
-        issuer: String, audience: String? = nil, users: Users, devices: Devices? = nil, keys: SigningKeys,
+        issuer: String, audience: String? = nil, users: UserDirectory, devices: Devices? = nil, keys: SigningKeys,
         accountScopes: Set<String>, deviceScopes: Set<String> = [],
         lateAnswer: LateAnswer? = nil, revokedGrants: RevokedGrants = RevokedGrants(), clock: @escaping WallClock,
         monotonic: @escaping @Sendable () -> ContinuousClock.Instant, keptTokenLimit: Int = 100_000,
@@ -57,7 +57,7 @@ public final class EmbeddedProvider: Sendable {
             validation, http: RouterClient(origin: Self.origin, responder: Router([jwks])), clock: clock,
             monotonic: monotonic, revokedGrants: revokedGrants,
             // A user who was removed or disabled has no good token, however long it would live.
-            isSubject: { users[$0]?.isDisabled == false }, observe: observe)
+            subjects: users.check, observe: observe)
         let bearer = BearerGuard(validator: validator, realm: "skillgate", log: log)
         self.issuer = issuer
         self.audience = audience
@@ -110,34 +110,45 @@ public final class EmbeddedProvider: Sendable {
     }
 
     /// `GET /v1/me`: who the token's user is.
-    private static func accountRoute(_ users: Users, _ bearer: BearerGuard, _ scopes: Set<String>) -> Route {
+    private static func accountRoute(
+        _ users: UserDirectory, _ bearer: BearerGuard, _ scopes: Set<String>
+    ) -> Route {
         Route(.get, "/v1/me", timeLimit: timeLimit) { request, _ in
             switch await bearer.outcome(for: request, scopes: scopes) {
             case .refusal(let response): return response
             case .principal(let principal):
-                // A user who was removed or disabled has no good token, however long it would live.
-                guard let user = users[principal.subject], !user.isDisabled else {
-                    return bearer.refusal(for: .revoked, scopes: scopes)
-                }
-                return HTTPResponse(json: user.json)
+                return await answer(of: principal, users, bearer, scopes, by: request.deadline) { user in user.json }
             }
         }
     }
 
     /// `GET` and `POST /oauth/userinfo`: `sub` for every good token, the rest where the token reaches that far.
     private static func userInfoRoute(
-        _ method: HTTPMethod, _ users: Users, _ bearer: BearerGuard, _ scopes: Set<String>
+        _ method: HTTPMethod, _ users: UserDirectory, _ bearer: BearerGuard, _ scopes: Set<String>
     ) -> Route {
         Route(method, "/oauth/userinfo", timeLimit: timeLimit) { request, _ in
             switch await bearer.outcome(for: request, scopes: []) {
             case .refusal(let response): return response
             case .principal(let principal):
-                guard let user = users[principal.subject], !user.isDisabled else {
-                    return bearer.refusal(for: .revoked, scopes: [])
+                return await answer(of: principal, users, bearer, [], by: request.deadline) { user in
+                    principal.scopes.isSuperset(of: scopes) ? user.json : ["sub": .string(user.subject)]
                 }
-                return HTTPResponse(
-                    json: principal.scopes.isSuperset(of: scopes) ? user.json : ["sub": .string(user.subject)])
             }
+        }
+    }
+
+    /// What is said of the token's user.
+    private static func answer(
+        of principal: Principal, _ users: UserDirectory, _ bearer: BearerGuard, _ scopes: Set<String>,
+        by deadline: Deadline, _ json: (Users.User) -> JSONValue
+    ) async -> HTTPResponse {
+        do throws(ProviderStoreError) {
+            let user = try await users.user(subject: principal.subject, by: deadline)
+            // A user who was removed or disabled has no good token, however long it would live.
+            guard let user, !user.isDisabled else { return bearer.refusal(for: .revoked, scopes: scopes) }
+            return HTTPResponse(json: json(user))
+        } catch {
+            return bearer.refusal(for: .providerUnreachable, scopes: scopes)
         }
     }
 }
@@ -145,7 +156,8 @@ public final class EmbeddedProvider: Sendable {
 extension Users.User {
     /// What the resource server says of the user.
     fileprivate var json: JSONValue {
-        var object: JSONObject = ["sub": .string(subject), "name": .string(name), "email": .string(email)]
+        var object: JSONObject = ["sub": .string(subject), "name": .string(name)]
+        if let email { object["email"] = .string(email) }
         if let locale { object["locale"] = .string(locale) }
         return .object(object)
     }

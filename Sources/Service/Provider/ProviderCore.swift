@@ -33,17 +33,25 @@ struct ProviderCore: Sendable {
             let users = embedded.users
             serverParts.validator = embedded.validator
             serverParts.revokedGrants = embedded.revokedGrants
-            serverParts.isSubject = { users[$0]?.isDisabled == false }
-            serverParts.username = { users[$0]?.username }
+            serverParts.isSubject = { (subject, deadline) async throws(ProviderStoreError) in
+                try await users.current(subject: subject, by: deadline)?.isDisabled == false
+            }
+            serverParts.username = { (subject, deadline) async throws(ProviderStoreError) in
+                try await users.current(subject: subject, by: deadline)?.username
+            }
         }
         let server = AuthorizationServer(serverParts)
         self.server = server
-        changes = ChangeWatch(server: server, store: parts.store, keys: keys, now: parts.monotonic, log: parts.log)
+        changes = ChangeWatch(
+            server: server, store: parts.store, keys: keys, users: embedded?.users, clock: parts.clock,
+            now: parts.monotonic, log: parts.log)
         authentication = ClientAuthentication(
             server: server, backEndValidator: backEnds, realm: "skillgate", log: parts.log)
         let metadata = ProviderMetadata(issuer: issuer, clients: clients, hasPages: embedded != nil)
         if let embedded {
-            let pages = try await Self.pages(configuration, parts, server: server, users: embedded.users)
+            let values = try await Self.signedValues(parts)
+            try await Self.compareUsersFile(embedded.users.file, values, parts)
+            let pages = Self.pages(configuration, parts, server: server, users: embedded.users, values)
             routes =
                 [TokenRoutes.token(server)] + TokenRoutes.inspection(server) + [TokenRoutes.metadata(metadata)]
                 + pages.routes + AccountPages(pages: pages).routes
@@ -56,16 +64,33 @@ struct ProviderCore: Sendable {
         try await changes.check()
     }
 
-    /// The pages; their key comes from the store, so that sessions survive a restart and every process takes them.
+    /// What browsers keep for us is signed with a key of the store, so that sessions survive a restart and every process
+    /// takes them.
+    private static func signedValues(_ parts: ServiceParts) async throws(ProviderStoreError) -> SignedValues {
+        SignedValues(
+            key: try await parts.store.secretKey(named: "pages", else: SecureRandom.bytes(32), by: atStart(parts)))
+    }
+
+    private static func atStart(_ parts: ServiceParts) -> Deadline { .after(.seconds(10), from: parts.monotonic()) }
+
+    /// Ends the grants of whom the users file gives another password, disables or names no more since the last start.
+    private static func compareUsersFile(
+        _ users: Users, _ values: SignedValues, _ parts: ServiceParts
+    ) async throws(ProviderStoreError) {
+        let marks = Dictionary(users.all.map { ($0.subject, values.fileMark(of: $0)) }) { first, _ in first }
+        let changed = try await parts.store.compareUsersFile(marks: marks, at: parts.clock(), by: atStart(parts))
+        guard !changed.isEmpty else { return }
+        parts.log.notice(
+            "users of the file were changed, disabled or removed: their grants are revoked", .count(changed.count))
+    }
+
     private static func pages(
-        _ configuration: Configuration, _ parts: ServiceParts, server: AuthorizationServer, users: Users
-    ) async throws(ProviderStoreError) -> AuthorizationPages {
-        let key = try await parts.store.secretKey(
-            named: "pages", else: SecureRandom.bytes(32), by: .after(.seconds(10), from: parts.monotonic()))
-        return AuthorizationPages(
+        _ configuration: Configuration, _ parts: ServiceParts, server: AuthorizationServer, users: UserDirectory,
+        _ values: SignedValues
+    ) -> AuthorizationPages {
+        AuthorizationPages(
             server: server,
-            sessions: Sessions(
-                values: SignedValues(key: key), users: users, issuer: configuration.publicURL, clock: parts.clock),
+            sessions: Sessions(values: values, users: users, issuer: configuration.publicURL, clock: parts.clock),
             answers: PageAnswers(frame: PageFrame(configuration.company)), words: .init(configuration),
             monotonic: parts.monotonic, log: parts.log)
     }
@@ -84,6 +109,6 @@ struct ProviderCore: Sendable {
             http: RouterClient(
                 origin: EmbeddedProvider.origin, responder: Router([EmbeddedProvider.jwksRoute(keys, parts.log)])),
             clock: parts.clock, monotonic: parts.monotonic,
-            isSubject: { clients[$0]?.grants.contains(.clientCredentials) ?? false })
+            subjects: SubjectCheck { clients[$0]?.grants.contains(.clientCredentials) ?? false })
     }
 }

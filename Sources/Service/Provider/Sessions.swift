@@ -1,5 +1,6 @@
 import Crypto
 import HTTP
+import OAuth
 import Time
 
 /// Who uses a browser, in a cookie that it keeps and nobody else can write.
@@ -8,13 +9,16 @@ import Time
 /// the password that began them. Before sign-in it names nobody, and binds forms to the browser all the same.
 struct Sessions: Sendable {
     /// A browser's session.
-    struct Session: Sendable, Hashable {
+    struct Session: Sendable {
         /// Binds forms to the session; another one after each sign-in.
         let id: String
         /// Who signed in; nil for nobody.
-        let subject: String?
+        let user: Users.User?
         /// A mark of the credential that was given.
         let mark: String
+
+        /// The id of who signed in.
+        var subject: String? { user?.subject }
     }
 
     /// How long a session lasts.
@@ -23,14 +27,14 @@ struct Sessions: Sendable {
     static let formSeconds: Int64 = 3600
 
     let values: SignedValues
-    let users: Users
+    let users: UserDirectory
     let clock: WallClock
     private let name: String
     private let isSecure: Bool
 
     /// Sessions at `issuer`; a prefixed name, which binds the cookie to this very host (RFC 6265bis §4.1.3.2), needs
     /// https.
-    init(values: SignedValues, users: Users, issuer: String, clock: @escaping WallClock) {
+    init(values: SignedValues, users: UserDirectory, issuer: String, clock: @escaping WallClock) {
         self.values = values
         self.users = users
         self.clock = clock
@@ -39,31 +43,36 @@ struct Sessions: Sendable {
     }
 
     /// The session of the request; nil where it brings none that is good.
-    func session(of request: HTTPRequest) -> Session? {
+    ///
+    /// - Throws: `ProviderStoreError` where the user may be one of the store, and it does not answer.
+    func session(of request: HTTPRequest) async throws(ProviderStoreError) -> Session? {
         for line in request.fields.values("Cookie") {
             for pair in line.split(separator: ";") {
                 let pair = pair.drop { $0 == " " }
                 guard pair.hasPrefix(name + "=") else { continue }
-                if let session = session(String(pair.dropFirst(name.count + 1))) { return session }
+                if let session = try await session(String(pair.dropFirst(name.count + 1)), by: request.deadline) {
+                    return session
+                }
             }
         }
         return nil
     }
 
-    private func session(_ text: String) -> Session? {
+    private func session(_ text: String, by deadline: Deadline) async throws(ProviderStoreError) -> Session? {
         guard let content = values.content(of: text, for: .session, at: clock()) else { return nil }
         let parts = content.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 3 else { return nil }
-        let nobody = Session(id: parts[0], subject: nil, mark: "")
+        let nobody = Session(id: parts[0], user: nil, mark: "")
         guard !parts[2].isEmpty else { return nobody }
         // A user who is gone, disabled or has another password by now is signed in no more; the browser is the same.
-        guard let user = users[parts[2]], !user.isDisabled, mark(of: user) == parts[1] else { return nobody }
-        return Session(id: parts[0], subject: user.subject, mark: parts[1])
+        let user = try await users.current(subject: parts[2], by: deadline)
+        guard let user, !user.isDisabled, values.mark(of: user) == parts[1] else { return nobody }
+        return Session(id: parts[0], user: user, mark: parts[1])
     }
 
     /// A new session, of nobody where no user is given.
     func start(_ user: Users.User? = nil) -> Session {
-        Session(id: SecureRandom.token(bytes: 16), subject: user?.subject, mark: user.map { mark(of: $0) } ?? "")
+        Session(id: SecureRandom.token(bytes: 16), user: user, mark: user.map { values.mark(of: $0) } ?? "")
     }
 
     /// The `Set-Cookie` of a session.
@@ -84,12 +93,21 @@ struct Sessions: Sendable {
         guard let formToken, let id = values.content(of: formToken, for: .form, at: clock()) else { return false }
         return constantTimeEquals(Array(id.utf8), Array(session.id.utf8))
     }
+}
 
-    /// Ends the sessions of a user whose password changed.
-    private func mark(of user: Users.User) -> String {
+extension SignedValues {
+    /// A mark of the user's credential: another one ends the sessions that the old one began.
+    func mark(of user: Users.User) -> String {
         switch user.credential {
-        case .password(let password): values.mark(of: password)
-        case .hash(let hash): values.mark(of: hash.phc)
+        case .password(let password): mark(of: password)
+        case .hash(let hash): mark(of: hash.phc)
         }
+    }
+
+    /// A mark of what ends a file user's grants when it changes: the credential, and whether the user is disabled.
+    ///
+    /// It says whose it is, so that two users with one password have two marks.
+    func fileMark(of user: Users.User) -> String {
+        mark(of: Secret("\(mark(of: user)).\(user.isDisabled).\(user.subject)"))
     }
 }

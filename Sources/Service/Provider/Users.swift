@@ -13,8 +13,8 @@ public struct Users: Sendable {
         public let credential: Credential
         /// The name to show.
         public let name: String
-        /// The address.
-        public let email: String
+        /// The address; nil where none is known, which a user of the store may have.
+        public let email: String?
         /// The language, `en-US` for example.
         public let locale: String?
         /// Whether the user may do nothing at present.
@@ -60,6 +60,14 @@ public struct Users: Sendable {
         guard reader.faults.isEmpty else { throw Faults(faults: reader.faults) }
         all = users
         places = Dictionary(users.enumerated().map { ($1.subject, $0) }) { first, _ in first }
+    }
+
+    /// Nobody, where there is no file.
+    public static let none = Users()
+
+    private init() {
+        all = []
+        places = [:]
     }
 
     /// The user of that `sub`.

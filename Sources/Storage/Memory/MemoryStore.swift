@@ -16,6 +16,7 @@ public final class MemoryStore: Sendable {
         var endpointIDs: [String: String] = [:]
         var provider = MemoryProvider()
         var links = MemoryLinks()
+        var users = MemoryUsers()
     }
 
     struct Entry {

@@ -3,7 +3,7 @@ enum Migrations {
     /// The schema that the last step makes.
     static var newest: Int64 { Int64(steps.count) }
 
-    static let steps: [String] = [grants, signingKeys, traces, outbox, provider]
+    static let steps: [String] = [grants, signingKeys, traces, outbox, provider, users]
 
     // Alexa user ids are in clear; tokens are sealed; the key's absent parts are '' since NULLs are never equal.
     private static let grants = """
@@ -90,6 +90,14 @@ enum Migrations {
         CREATE INDEX refresh_tokens_by_grant ON refresh_tokens (grant_id);
         CREATE INDEX refresh_tokens_replaced ON refresh_tokens (replaced_at) WHERE replaced_at IS NOT NULL;
         CREATE TABLE provider_keys (name TEXT PRIMARY KEY, value BLOB NOT NULL) STRICT, WITHOUT ROWID;
+        """
+
+    // A hash of a password is sealed all the same; a mark is an HMAC, good for nothing but a comparison.
+    private static let users = """
+        CREATE TABLE users (
+            subject TEXT PRIMARY KEY, username TEXT NOT NULL UNIQUE, password_hash BLOB NOT NULL, name TEXT NOT NULL,
+            email TEXT, locale TEXT, disabled INTEGER NOT NULL, created_at INTEGER NOT NULL) STRICT;
+        CREATE TABLE user_file_marks (subject TEXT PRIMARY KEY, mark TEXT NOT NULL) STRICT, WITHOUT ROWID;
         """
 }
 

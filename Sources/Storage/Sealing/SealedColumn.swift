@@ -9,6 +9,7 @@ package enum SealedColumn: String, CaseIterable, Sendable {
     case knownState = "known_states.state"
     case providerKey = "provider_keys.value"
     case refreshAnswer = "refresh_tokens.answer"
+    case passwordHash = "users.password_hash"
     /// A known text under each key in use, by which a wrong key is noticed; it goes with its key.
     case keyProbe = "sealing_keys.probe"
 
@@ -24,7 +25,7 @@ package enum SealedColumn: String, CaseIterable, Sendable {
     /// What finds a row again: in order, unique, never NULL.
     var key: String {
         switch self {
-        case .grantAccessToken, .grantRefreshToken, .signingKey, .outboxBody, .knownState: "rowid"
+        case .grantAccessToken, .grantRefreshToken, .signingKey, .outboxBody, .knownState, .passwordHash: "rowid"
         case .providerKey: "name"
         case .refreshAnswer: "hash"
         case .keyProbe: "id"
@@ -39,6 +40,7 @@ package enum SealedColumn: String, CaseIterable, Sendable {
         case .knownState: "length(CAST(subject AS BLOB)) || ' ' || subject || ' ' || device_id"
         case .providerKey: "name"
         case .refreshAnswer: "hash"
+        case .passwordHash: "subject"
         }
     }
 }

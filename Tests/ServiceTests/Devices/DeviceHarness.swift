@@ -24,12 +24,14 @@ struct DeviceHarness {
 
     /// The demo home, or the devices of a file of the test's own.
     init(_ file: String? = nil) async throws {
-        let keys = SigningKeys(store: MemoryStore(clock: clock.wall), tokenSeconds: 3600, clock: clock.wall)
+        let store = MemoryStore(clock: clock.wall)
+        let keys = SigningKeys(store: store, tokenSeconds: 3600, clock: clock.wall)
         try await keys.load()
         let bytes = try file.map { Array($0.utf8) } ?? Self.file("devices.json5")
         let users = try Self.users()
         provider = EmbeddedProvider(
-            issuer: "http://127.0.0.1:8080", users: users, devices: try Devices(json5: bytes, users: users), keys: keys,
+            issuer: "http://127.0.0.1:8080", users: UserDirectory(file: users, store: store, clock: clock.wall),
+            devices: try Devices(json5: bytes, users: users), keys: keys,
             accountScopes: ["profile"], deviceScopes: ["devices"], clock: clock.wall, monotonic: clock.monotonic)
     }
 

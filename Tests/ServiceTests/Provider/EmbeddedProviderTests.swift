@@ -22,10 +22,13 @@ import Time
     let provider: EmbeddedProvider
 
     init() async throws {
-        keys = SigningKeys(store: MemoryStore(clock: clock.wall), tokenSeconds: 3600, clock: clock.wall)
+        let store = MemoryStore(clock: clock.wall)
+        keys = SigningKeys(store: store, tokenSeconds: 3600, clock: clock.wall)
         try await keys.load()
         provider = EmbeddedProvider(
-            issuer: "http://127.0.0.1:8080", users: try Users(json5: Array(Self.users.utf8), development: true),
+            issuer: "http://127.0.0.1:8080",
+            users: UserDirectory(
+                file: try Users(json5: Array(Self.users.utf8), development: true), store: store, clock: clock.wall),
             keys: keys, accountScopes: ["profile"], clock: clock.wall, monotonic: clock.monotonic)
     }
 
@@ -208,7 +211,9 @@ import Time
     @Test("without a key the provider says so, and no token is judged bad for it")
     func noKeys() async throws {
         let empty = SigningKeys(store: MemoryStore(clock: clock.wall), tokenSeconds: 3600, clock: clock.wall)
-        let users = try Users(json5: Array(Self.users.utf8), development: true)
+        let users = UserDirectory(
+            file: try Users(json5: Array(Self.users.utf8), development: true), store: MemoryStore(clock: clock.wall),
+            clock: clock.wall)
         let other = EmbeddedProvider(
             issuer: "http://127.0.0.1:8080", users: users, keys: empty, accountScopes: [], clock: clock.wall,
             monotonic: clock.monotonic)

@@ -4,13 +4,15 @@ import OAuth
 import Time
 
 /// A provider's store that does not answer while the test says so.
-final class FailingStore: ProviderStore {
+final class FailingStore: ProviderStore, UserStore {
     let isDown = Locked(false)
-    private let store: any ProviderStore
+    /// How often it was asked of a user.
+    let userReads = Locked(0)
+    private let store: any ProviderStore & UserStore
 
-    init(_ store: any ProviderStore) { self.store = store }
+    init(_ store: any ProviderStore & UserStore) { self.store = store }
 
-    private func up() throws(ProviderStoreError) -> any ProviderStore {
+    private func up() throws(ProviderStoreError) -> any ProviderStore & UserStore {
         if isDown.withLock({ $0 }) { throw .unavailable("down") }
         return store
     }
@@ -73,4 +75,36 @@ final class FailingStore: ProviderStore {
     func pruneProvider(
         before moments: ProviderPruning, by deadline: Deadline
     ) async throws(ProviderStoreError) -> Int { try await up().pruneProvider(before: moments, by: deadline) }
+
+    func add(_ user: StoredUser, by deadline: Deadline) async throws(ProviderStoreError) -> UserAddition {
+        try await up().add(user, by: deadline)
+    }
+    func user(subject: String, by deadline: Deadline) async throws(ProviderStoreError) -> StoredUser? {
+        userReads.withLock { $0 += 1 }
+        return try await up().user(subject: subject, by: deadline)
+    }
+    func user(named username: String, by deadline: Deadline) async throws(ProviderStoreError) -> StoredUser? {
+        userReads.withLock { $0 += 1 }
+        return try await up().user(named: username, by: deadline)
+    }
+    func users(
+        after username: String?, limit: Int, by deadline: Deadline
+    ) async throws(ProviderStoreError) -> [StoredUser] {
+        try await up().users(after: username, limit: limit, by: deadline)
+    }
+    func setUser(
+        _ subject: String, isDisabled: Bool, at now: UnixTime, by deadline: Deadline
+    ) async throws(ProviderStoreError) -> Bool {
+        try await up().setUser(subject, isDisabled: isDisabled, at: now, by: deadline)
+    }
+    func setPasswordHash(
+        _ hash: Secret, of subject: String, at now: UnixTime, by deadline: Deadline
+    ) async throws(ProviderStoreError) -> Bool {
+        try await up().setPasswordHash(hash, of: subject, at: now, by: deadline)
+    }
+    func compareUsersFile(
+        marks: [String: String], at now: UnixTime, by deadline: Deadline
+    ) async throws(ProviderStoreError) -> [String] {
+        try await up().compareUsersFile(marks: marks, at: now, by: deadline)
+    }
 }

@@ -63,19 +63,25 @@ final class TokenHarness: Sendable {
         self.store = store
         keys = SigningKeys(store: store, tokenSeconds: tokenSeconds, clock: clock.wall)
         try await keys.load()
-        embedded = EmbeddedProvider(
-            issuer: Self.issuer, users: try Users(json5: Array(Self.users.utf8), development: true), keys: keys,
-            accountScopes: ["profile"], clock: clock.wall, monotonic: clock.monotonic)
         let failing = FailingStore(store)
         self.failing = failing
+        embedded = EmbeddedProvider(
+            issuer: Self.issuer,
+            users: UserDirectory(
+                file: try Users(json5: Array(Self.users.utf8), development: true), store: failing, clock: clock.wall),
+            keys: keys, accountScopes: ["profile"], clock: clock.wall, monotonic: clock.monotonic)
         var parts = AuthorizationServer.Parts(
             issuer: Self.issuer, clients: Self.clients, store: failing, keys: keys, accessTokenSeconds: tokenSeconds,
             clock: clock.wall, monotonic: clock.monotonic)
         let (users, events, jwks) = (embedded.users, events, embedded.client())
         parts.validator = embedded.validator
         parts.revokedGrants = embedded.revokedGrants
-        parts.isSubject = { users[$0]?.isDisabled == false }
-        parts.username = { users[$0]?.username }
+        parts.isSubject = { (subject, deadline) async throws(ProviderStoreError) in
+            try await users.current(subject: subject, by: deadline)?.isDisabled == false
+        }
+        parts.username = { (subject, deadline) async throws(ProviderStoreError) in
+            try await users.current(subject: subject, by: deadline)?.username
+        }
         parts.observe = { event in events.withLock { $0.append(event) } }
         var validation = TokenValidation(
             issuer: Self.issuer, audience: AuthorizationServer.backEndAudience(issuer: Self.issuer),
