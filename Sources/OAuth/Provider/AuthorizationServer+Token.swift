@@ -102,10 +102,14 @@ extension AuthorizationServer {
         guard found.grant.revokedAt == nil else { throw .grant("oauth.grantRevoked", "the grant was revoked") }
         try await checkSubject(found.grant, by: deadline)
         let sent = parameters["redirect_uri"]
-        guard let sent, Array(sent.utf8) == Array(found.code.redirectURI.utf8) else {
+        let bound = found.code.redirectURI
+        if sent.map({ Array($0.utf8) != Array(bound.utf8) }) ?? true {
+            let isTaken = client.takes(redirectURI: sent, insteadOf: bound)
             parts.observe(
-                .redirectMismatch(client: client.id, bound: found.code.redirectURI, sent: sent ?? "none"))
-            throw .grant("oauth.redirectMismatch", "redirect_uri is not the one that the code was sent to")
+                .redirectMismatch(client: client.id, bound: bound, sent: sent ?? "none", isTaken: isTaken))
+            guard isTaken else {
+                throw .grant("oauth.redirectMismatch", "redirect_uri is not the one that the code was sent to")
+            }
         }
         switch (found.code.challenge, parameters["code_verifier"]) {
         case (nil, nil): return

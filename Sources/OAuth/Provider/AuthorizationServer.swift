@@ -11,8 +11,8 @@ public enum ProviderEvent: Sendable, Hashable {
     case codeReplayed(client: String, grantID: String)
     /// A refresh token came long after it was replaced, and its family was revoked.
     case refreshReplayed(client: String, grantID: String)
-    /// A code for one address was redeemed with another.
-    case redirectMismatch(client: String, bound: String, sent: String)
+    /// A code for one address was redeemed with another, and taken all the same where the client may do that.
+    case redirectMismatch(client: String, bound: String, sent: String, isTaken: Bool)
     /// A refresh token is not in the store.
     case unknownRefreshToken(client: String)
     /// The store did not answer.

@@ -46,6 +46,8 @@ public struct ProviderClient: Sendable {
     public let requiresPKCE: Bool
     /// What it may do besides.
     public let role: Role?
+    /// Addresses among which it may redeem a code of one with another, or with none: the difference is only logged.
+    public var interchangeableRedirectURIs: Set<String> = []
 
     /// A client.
     public init(
@@ -71,6 +73,15 @@ public struct ProviderClient: Sendable {
     /// The one exception is the port of an app's loopback address (RFC 8252 §7.3), which the system chooses.
     public func accepts(redirectURI uri: String) -> Bool {
         redirectURIs.contains { Array($0.utf8) == Array(uri.utf8) } || isPublic && acceptsLoopback(uri)
+    }
+
+    /// The scopes of a list, all of them the client's; all of those where the list is absent or empty, nil where one is
+    /// not.
+    public func scopes(requested list: String?) -> [String]? { try? requestedScopes(list, among: scopes) }
+
+    /// Whether a code that was sent to `bound` may be redeemed with `sent` although they differ.
+    func takes(redirectURI sent: String?, insteadOf bound: String) -> Bool {
+        interchangeableRedirectURIs.contains(bound) && (sent.map(interchangeableRedirectURIs.contains) ?? true)
     }
 
     private func acceptsLoopback(_ uri: String) -> Bool {

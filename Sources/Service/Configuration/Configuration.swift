@@ -239,8 +239,18 @@ extension Configuration {
         public var clientID: String
         /// The project's id at Google.
         public var projectID: String
-        /// Whether the sandbox's redirect address is taken too.
+        /// Whether the sandbox's redirect addresses are taken too.
         public var sandbox: Bool
+        /// What becomes of a code that is redeemed with another address of Google's than it was sent to.
+        public var redirectMismatch = RedirectMismatch.refuse
+    }
+
+    /// What becomes of a code that is redeemed with another address than it was sent to.
+    public enum RedirectMismatch: String, Sendable, CaseIterable {
+        /// It is refused.
+        case refuse
+        /// It is taken, and a line in the log has both addresses.
+        case log
     }
 
     /// How a forwarder of smart-home directives proves itself.

@@ -51,10 +51,7 @@ struct ConfigurationReader {
         configuration.provider = provider()
         configuration.skills = skills(configuration)
         configuration.store = store(configuration)
-        configuration.google = root.section("google").map { google in
-            Configuration.Google(
-                clientID: google.text("clientID"), projectID: google.text("projectID"), sandbox: google.flag("sandbox"))
-        }
+        configuration.google = google(configuration.provider)
         configuration.forwarder = forwarder(configuration)
         configuration.lambdaAccepts = root.sectionOrEmpty("lambda").choices("accept")
         configuration.amazon = amazon()

@@ -121,6 +121,7 @@ enum KeyTable {
         KeyRule("google.clientID", .text(255), required: true),
         KeyRule("google.projectID", .text(255), required: true),
         KeyRule("google.sandbox", .flag, standard: false),
+        KeyRule("google.redirectMismatch", .choice(["refuse", "log"]), standard: "refuse"),
         KeyRule("amazon.trustAnchors", .file),
         KeyRule("amazon.endpoints.lwaAuthorize", .url),
         KeyRule("amazon.endpoints.lwaToken", .url),

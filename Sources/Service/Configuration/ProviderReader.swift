@@ -69,6 +69,24 @@ extension ConfigurationReader {
         return external
     }
 
+    /// Google's client, which is one of the provider's: it redeems codes, with a secret.
+    mutating func google(_ provider: Configuration.Provider) -> Configuration.Google? {
+        guard let section = root.section("google") else { return nil }
+        let google = Configuration.Google(
+            clientID: section.text("clientID"), projectID: section.text("projectID"), sandbox: section.flag("sandbox"),
+            redirectMismatch: section.choice("redirectMismatch", else: .refuse))
+        guard case .embedded = provider.kind, !google.clientID.isEmpty else { return google }
+        let path = section.path("clientID")
+        guard let client = provider.clients.first(where: { $0.id == google.clientID }) else {
+            note(path, "none of provider.clients has this id: add the client, with a secret")
+            return google
+        }
+        if client.secret == nil || !client.grants.contains(.authorizationCode) {
+            note(path, "Google redeems codes with a secret: give the client one, and authorization_code")
+        }
+        return google
+    }
+
     private static func endpoint(_ section: Section) -> Configuration.External.Endpoint {
         .init(
             url: section.text("url"), clientID: section.text("clientID"), clientSecret: section.secret("clientSecret"))

@@ -33,5 +33,6 @@ extension ProviderClient {
                 case .events: .events
                 }
             })
+        if isGoogle, google?.redirectMismatch == .log { interchangeableRedirectURIs = Set(addresses) }
     }
 }

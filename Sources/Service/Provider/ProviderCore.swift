@@ -52,9 +52,10 @@ struct ProviderCore: Sendable {
             let values = try await Self.signedValues(parts)
             try await Self.compareUsersFile(embedded.users.file, values, parts)
             let pages = Self.pages(configuration, parts, server: server, users: embedded.users, values)
+            let appFlip = AppFlipEndpoint(configuration, parts, server: server, embedded: embedded)
             routes =
                 [TokenRoutes.token(server)] + TokenRoutes.inspection(server) + [TokenRoutes.metadata(metadata)]
-                + pages.routes + AccountPages(pages: pages).routes
+                + pages.routes + AccountPages(pages: pages).routes + (appFlip.map { [$0.route] } ?? [])
         } else if clients.all.contains(where: { $0.grants.contains(.clientCredentials) }) {
             routes = [TokenRoutes.token(server)]
         } else {

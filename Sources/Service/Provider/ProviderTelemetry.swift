@@ -39,9 +39,10 @@ final class ProviderTelemetry: Sendable {
             log.notice("a code came twice: what it brought is revoked", .detail(client))
         case .refreshReplayed(let client, _):
             log.notice("a replaced refresh token came again: its family is revoked", .detail(client))
-        case .redirectMismatch(_, let bound, let sent):
+        case .redirectMismatch(_, let bound, let sent, let isTaken):
             log.notice(
-                "a code was redeemed with another redirect_uri", .address(Self.short(bound)), .detail(Self.short(sent)))
+                "a code was redeemed with another redirect_uri", .address(Self.short(bound)), .detail(Self.short(sent)),
+                .outcome(isTaken ? "taken" : "refused"))
         case .unknownRefreshToken: countUnknown()
         case .storeUnavailable(let reason): log.error("the provider's store does not answer", .detail(reason))
         }

@@ -313,6 +313,28 @@ import Testing
         #expect(draft.faults().map(\.path) == ["provider.clients[0].redirectURIs"])
     }
 
+    @Test("Google's client is one of the provider's that has a secret and redeems codes")
+    func googleClient() throws {
+        var draft = ConfigurationDraft.production
+        draft["google"] = ["clientID": "alexa", "projectID": "PROJECT", "redirectMismatch": "log"]
+        #expect(try draft.configuration().google?.redirectMismatch == .log)
+        for id in ["nobody", "Alexa", "app"] {
+            draft["google.clientID"] = .string(id)
+            #expect(draft.faults().map(\.path) == ["google.clientID"], "\(id)")
+        }
+        draft["google.clientID"] = "alexa"
+        draft["google.redirectMismatch"] = "ignore"
+        #expect(draft.faults().map(\.path) == ["google.redirectMismatch"])
+        draft["google.redirectMismatch"] = nil
+        #expect(try draft.configuration().google?.redirectMismatch == .refuse)
+        draft["provider.clients[0].grants"] = ["refresh_token"]
+        #expect(draft.faults().map(\.path).contains("google.clientID"))
+        // With an external provider Google's client is known there.
+        var external = ConfigurationDraft.external
+        external["google"] = ["clientID": "google", "projectID": "PROJECT"]
+        #expect(external.faults() == [])
+    }
+
     @Test("PRO-10: a lifetime under six minutes is refused at the start", arguments: [60, 359, 0])
     func lifetime(seconds: Int64) {
         var draft = ConfigurationDraft.production

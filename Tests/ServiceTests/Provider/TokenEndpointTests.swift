@@ -274,8 +274,8 @@ import Time
         #expect(try await world.redeem(try await mint(), uri: browser, basic: google).short == "400 invalid_grant")
         #expect(try await world.redeem(try await mint(), uri: nil, basic: google).short == "400 invalid_grant")
         let events = world.events.withLock { $0 }
-        #expect(events.contains(.redirectMismatch(client: "google", bound: flip, sent: browser)))
-        #expect(events.contains(.redirectMismatch(client: "google", bound: flip, sent: "none")))
+        #expect(events.contains(.redirectMismatch(client: "google", bound: flip, sent: browser, isTaken: false)))
+        #expect(events.contains(.redirectMismatch(client: "google", bound: flip, sent: "none", isTaken: false)))
         let code = Secret(try await mint())
         #expect(try await world.server.withdraw(code: code, by: world.deadline))
         #expect(try await world.redeem(code.exposed, uri: flip, basic: google).short == "400 invalid_grant")
