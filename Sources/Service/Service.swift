@@ -107,7 +107,8 @@ public func makeService(_ configuration: Configuration, _ parts: ServiceParts) a
     let reciprocal = ReciprocalEndpoint(
         configuration, parts, validator: provider.validator, server: provider.core.server, traces: traces)
     let endpoints = [custom.route, events.route, smartHome?.route, reciprocal?.route].compactMap(\.self)
-    let routes = endpoints + (provider.embedded?.routes ?? []) + provider.core.routes
+    let logo = configuration.company.logo.map { [$0.route] } ?? []
+    let routes = endpoints + (provider.embedded?.routes ?? []) + provider.core.routes + logo
     let refuse: @Sendable (Router.Refusal) -> HTTPResponse = { [log = parts.log] in
         HTTPResponse(problemOf: $0, log: log)
     }

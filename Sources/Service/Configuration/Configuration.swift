@@ -62,8 +62,8 @@ extension Configuration {
     public struct Company: Sendable {
         /// Its name.
         public var name: String?
-        /// The address or file of its logo.
-        public var logo: String?
+        /// Its logo, served by us: a page that loads something from elsewhere tells who is there.
+        public var logo: Logo?
         /// Its colour, as `#0a7` or `#00aa77`.
         public var color: String?
         /// Where its privacy policy is.

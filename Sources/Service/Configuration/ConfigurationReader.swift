@@ -94,9 +94,27 @@ struct ConfigurationReader {
             }
         }
         return Configuration.Company(
-            name: company.optionalText("name"), logo: company.optionalText("logo"),
+            name: company.optionalText("name"), logo: logo(company),
             color: company.optionalText("color"),
             privacyURL: company.optionalText("privacyURL"), supportURL: company.optionalText("supportURL"))
+    }
+
+    private mutating func logo(_ company: Section) -> Logo? {
+        guard let place = company.optionalText("logo") else { return nil }
+        let path = company.path("logo")
+        guard !place.lowercased().hasPrefix("https:"), !place.lowercased().hasPrefix("http:") else {
+            note(path, "our pages show nothing from other servers: save the picture, and give its file")
+            return nil
+        }
+        let file = root.judge.source.resolved(place)
+        guard let bytes = root.judge.source.readFile(file) else {
+            note(path, "the file \(file) cannot be read: create it, or mend the path")
+            return nil
+        }
+        do throws(Logo.Fault) { return try Logo(bytes) } catch {
+            note(path, error.problem)
+            return nil
+        }
     }
 
     private func apps() -> Configuration.Apps {

@@ -12,7 +12,7 @@ enum KeyTable {
         KeyRule("development", .flag, standard: false),
         KeyRule("publicURL", .url, required: true),
         KeyRule("company.name", .text(100)),
-        KeyRule("company.logo", .text(2048)),
+        KeyRule("company.logo", .text(4096)),
         KeyRule("company.color", .text(7)),
         KeyRule("company.privacyURL", .url),
         KeyRule("company.supportURL", .url),

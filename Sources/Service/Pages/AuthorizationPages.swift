@@ -18,6 +18,8 @@ final class AuthorizationPages: Sendable {
         let company: String
         let client: @Sendable (ProviderClient) -> String
         let isGoogle: @Sendable (ProviderClient) -> Bool
+        /// Where the client's own privacy policy is; nil for whom it is not known, and for the company's own apps.
+        let privacyURL: @Sendable (ProviderClient) -> String?
         let scope: @Sendable (String, PageLanguage) -> String
     }
 
@@ -124,7 +126,8 @@ final class AuthorizationPages: Sendable {
         let language = language(asked.uiLocales, request)
         let shown = Screens.Consent(
             client: words.client(asked.client), scopes: asked.scopes.map { words.scope($0, language) },
-            user: "\(user.name) (\(user.username))", isGoogle: words.isGoogle(asked.client), privacyURL: nil)
+            user: "\(user.name) (\(user.username))", isGoogle: words.isGoogle(asked.client),
+            privacyURL: words.privacyURL(asked.client))
         return answers.page(language, form: asked.target.origin) { $0.consent(shown, form: form(query, session)) }
     }
 

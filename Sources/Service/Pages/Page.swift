@@ -38,7 +38,8 @@ struct PageFrame: Sendable {
     }
 
     private var mark: HTML {
-        if let logoPath { return .element("img", ["src": logoPath, "alt": "", "width": "40", "height": "40"]) }
+        // The company's name stands beside it: a second time, in `alt`, it would only be read out twice.
+        if let logoPath { return .element("img", ["src": logoPath, "alt": "", "height": "40"]) }
         return .element("span", ["class": "mark", "aria-hidden": "true"], HTML(text: company.prefix(1).uppercased()))
     }
 

@@ -25,7 +25,8 @@ struct PageStyle: Sendable {
         "Yu Gothic UI",Meiryo,"Noto Sans CJK JP",sans-serif}
         header,main,footer{width:100%;max-width:440px}
         header{display:flex;align-items:center;gap:12px;padding:16px 4px;min-height:72px;font-weight:600}
-        header img{width:40px;height:40px;object-fit:contain}
+        header img{height:40px;width:auto;max-width:160px;object-fit:contain;flex:none}
+        @media(prefers-color-scheme:dark){header img{background:#fff;border-radius:10px;padding:4px}}
         .mark{width:40px;height:40px;border-radius:10px;background:var(--brand);color:var(--on-brand);flex:none;
         display:flex;align-items:center;justify-content:center;font-size:20px;font-weight:700}
         main{background:var(--card);border:1px solid var(--soft);border-radius:16px;padding:24px}

@@ -4,7 +4,8 @@ extension PageFrame {
     /// The frame of the company's pages.
     init(_ company: Configuration.Company) {
         self.init(
-            company: company.name ?? "Skillgate", color: company.color, privacyURL: company.privacyURL,
+            company: company.name ?? "Skillgate", logoPath: company.logo?.path, color: company.color,
+            privacyURL: company.privacyURL,
             supportURL: company.supportURL)
     }
 }
@@ -24,6 +25,10 @@ extension AuthorizationPages.Words {
                 if alexa.contains(client.id) { return "Amazon Alexa" }
                 return apps.contains(client.id) ? "\(company) App" : client.id
             }, isGoogle: { $0.id == google },
+            privacyURL: { client in
+                if client.id == google { return "https://policies.google.com/privacy" }
+                return alexa.contains(client.id) ? "https://www.amazon.com/privacy" : nil
+            },
             scope: { scope, language in
                 descriptions[scope]?.text(for: language.rawValue, defaultLocale: "en-US") ?? scope
             })
