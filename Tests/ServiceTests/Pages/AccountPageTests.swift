@@ -58,6 +58,24 @@ import Time
         #expect(answer.short == "400 invalid_grant")
     }
 
+    @Test("a client that was linked twice has one entry, with the day of the first time, and ends as a whole")
+    func linkedTwice() async throws {
+        let browser = try await alice()
+        let first = try await link(browser.running)
+        browser.running.clock.advance(by: .seconds(2 * 86_400))
+        let second = try await link(browser.running)
+        let page = await browser.get(Self.links)
+        #expect(page.text.ranges(of: "<section").count == 1 && page.text.contains("2025-01-15"))
+        #expect(page.text.ranges(of: "<h2 id=\"link-0\">Amazon Alexa</h2>").count == 1)
+        let token = page.hidden.filter { $0.0 == "token" }.prefix(1)
+        #expect(await browser.post(Self.links, token + [("client", "alexa")]).status == 303)
+        #expect(await browser.get(Self.links).text.contains("No service uses your account"))
+        for refresh in [first, second] {
+            let answer = try await self.token("grant_type=refresh_token&refresh_token=" + refresh, browser.running)
+            #expect(answer.short == "400 invalid_grant")
+        }
+    }
+
     @Test("A18: no link is ended for another user, without a token, or by a client's name alone")
     func forged() async throws {
         let browser = try await alice()

@@ -42,8 +42,8 @@ struct AppFlipEndpoint: Sendable {
     }
 
     private func respond(to request: HTTPRequest) async -> HTTPResponse {
-        do throws(AppFlipFault) {
-            let asked = try AppFlipRequest(request.body, maximumDepth: jsonDepth)
+        do throws(AppFlipCallFault) {
+            let asked = try AppFlipCall(request.body, maximumDepth: jsonDepth)
             guard redirectURIs.contains(where: { isSame($0, asked.redirectURI) }) else { throw .redirectUnknown }
             let target = RedirectTarget(redirectURI: asked.redirectURI, state: asked.state)
             request.lateAnswer.response = Self.answer(target.failure(named: AppFlipRefusal.store.error))
@@ -57,7 +57,7 @@ struct AppFlipEndpoint: Sendable {
     /// Who uses the app.
     private typealias User = Result<Principal, TokenRejection>
 
-    private func user(of request: HTTPRequest) async throws(AppFlipFault) -> User {
+    private func user(of request: HTTPRequest) async throws(AppFlipCallFault) -> User {
         do throws(TokenRejection) {
             switch BearerCredentials(of: request) {
             case .none: throw .missing
@@ -75,7 +75,7 @@ struct AppFlipEndpoint: Sendable {
     }
 
     private func answer(
-        to asked: AppFlipRequest, _ user: User, _ target: RedirectTarget, by deadline: Deadline
+        to asked: AppFlipCall, _ user: User, _ target: RedirectTarget, by deadline: Deadline
     ) async -> HTTPResponse {
         do throws(AppFlipRefusal) {
             let scopes = try scopes(of: asked)
@@ -98,7 +98,7 @@ struct AppFlipEndpoint: Sendable {
     }
 
     /// What the code is to be good for, once everything that Google's app sent is as it must be.
-    private func scopes(of asked: AppFlipRequest) throws(AppFlipRefusal) -> [String] {
+    private func scopes(of asked: AppFlipCall) throws(AppFlipRefusal) -> [String] {
         guard let clientID = asked.clientID, isSame(clientID, client.id) else { throw .clientUnknown }
         guard let state = asked.state, !state.isEmpty else { throw .parameter("state is missing") }
         guard state.count <= AuthorizationDecision.stateLimit else { throw .parameter("state is too long") }
@@ -113,7 +113,7 @@ struct AppFlipEndpoint: Sendable {
 
     /// The user who agreed.
     private func subject(
-        _ user: User, _ decision: AppFlipRequest.Decision?, by deadline: Deadline
+        _ user: User, _ decision: AppFlipCall.Decision?, by deadline: Deadline
     ) async throws(AppFlipRefusal) -> String {
         // Whoever leaves the screen need not be known.
         if decision == .cancel { throw .cancelled }
@@ -140,7 +140,7 @@ struct AppFlipEndpoint: Sendable {
         HTTPResponse(json: ["openURL": .string(address)])
     }
 
-    private func answer(to fault: AppFlipFault) -> HTTPResponse {
+    private func answer(to fault: AppFlipCallFault) -> HTTPResponse {
         if fault == .wrongClient {
             return BearerGuard(validator: validator, realm: "skillgate", log: log).refusal(
                 for: .wrongClient, scopes: [])
