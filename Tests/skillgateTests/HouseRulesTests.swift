@@ -29,9 +29,10 @@ import Testing
         }
     }
 
-    @Test("nothing links the full Foundation")
+    @Test("nothing of the program links the full Foundation")
     func foundation() throws {
-        for (path, text) in try Self.sources("Sources") {
+        // Apps have it anyway; the program never links their library, as another rule says.
+        for (path, text) in try Self.sources("Sources") where !path.hasPrefix("Sources/AppLinking/") {
             for line in Self.lines(text) {
                 let words = line.split(separator: " ")
                 #expect(!(words.contains("import") && words.last == "Foundation"), "\(path): \(line)")
@@ -61,9 +62,24 @@ import Testing
         }
     }
 
+    @Test("what apps link imports nothing that they have not, and nothing else imports it")
+    func apps() throws {
+        let own = ["Foundation", "FoundationNetworking", "LinkMessages", "UIKit", "AuthenticationServices"]
+        for (path, text) in try Self.sources("Sources") {
+            for line in Self.lines(text) {
+                let words = line.split(separator: " ")
+                guard let place = words.firstIndex(of: "import"), place < 2, words.count == place + 2 else { continue }
+                let module = String(words[place + 1])
+                #expect(!path.hasPrefix("Sources/LinkMessages/"), "\(path): \(line)")
+                #expect(module != "AppLinking", "\(path): \(line)")
+                if path.hasPrefix("Sources/AppLinking/") { #expect(own.contains(module), "\(path): \(line)") }
+            }
+        }
+    }
+
     @Test(
         "the pure modules read no clock, and import neither log nor transport",
-        arguments: ["HTTP", "JSON", "Crypto", "Alexa", "OAuth"])
+        arguments: ["HTTP", "JSON", "Crypto", "LinkMessages", "Alexa", "OAuth"])
     func pure(module: String) throws {
         for (path, text) in try Self.sources("Sources/" + module) {
             for line in Self.lines(text) {
