@@ -8,7 +8,7 @@ public import Time
 
 /// What outlives a request: SQLite in the program, memory in tests and replays.
 public typealias ServiceStore = GrantStore & Outbox & EndpointIDStore & SigningKeyStore & ProviderStore & UserStore
-    & TraceStore
+    & TraceStore & LinkStore
 
 /// What a service is made of besides its configuration.
 public struct ServiceParts: Sendable {
@@ -58,6 +58,8 @@ public struct MadeService: Sendable {
     public let clockDrift: ClockDrift
     /// Tells Alexa of changes while its `run()` runs.
     public let events: EventWorker
+    /// Settles links whose outcome is open, while its `run()` runs.
+    public let links: LinkWorker
     /// Codes, refresh tokens and grants.
     public let authorization: AuthorizationServer
     /// Learns of other processes' revocations and keys while its `run()` runs.
@@ -92,10 +94,11 @@ public func makeService(_ configuration: Configuration, _ parts: ServiceParts) a
             scopes: Set(configuration.provider.customScopes), intents: skill.intents,
             handlers: parts.handlers[skill.name] ?? [:])
     }
+    let linking = makeLinking(configuration, parts, provider, traces)
     let custom = CustomSkillEndpoint(
         skills: skills, verifier: try makeVerifier(configuration, parts), validator: provider.validator,
         resources: provider.resources, texts: configuration.texts.service, clock: parts.clock, now: parts.monotonic,
-        log: parts.log, metrics: parts.metrics, drift: drift, traces: traces,
+        log: parts.log, metrics: parts.metrics, drift: drift, traces: traces, joins: linking.joining,
         responseLimitBytes: configuration.limits.customResponseBytes)
     let store = parts.store
     let operations = Operations(
@@ -106,9 +109,11 @@ public func makeService(_ configuration: Configuration, _ parts: ServiceParts) a
     let smartHome = makeSmartHome(configuration, parts, provider, worker.reporting, drift, traces)
     let reciprocal = ReciprocalEndpoint(
         configuration, parts, validator: provider.validator, server: provider.core.server, traces: traces)
+    let bearer = BearerGuard(validator: provider.validator, realm: "skillgate", log: parts.log)
+    let apps = linking.appRoutes(bearer: bearer, clients: .apps(configuration), log: parts.log)
     let endpoints = [custom.route, events.route, smartHome?.route, reciprocal?.route].compactMap(\.self)
     let logo = configuration.company.logo.map { [$0.route] } ?? []
-    let routes = endpoints + (provider.embedded?.routes ?? []) + provider.core.routes + logo
+    let routes = endpoints + (provider.embedded?.routes ?? []) + provider.core.routes + logo + apps
     let refuse: @Sendable (Router.Refusal) -> HTTPResponse = { [log = parts.log] in
         HTTPResponse(problemOf: $0, log: log)
     }
@@ -116,7 +121,8 @@ public func makeService(_ configuration: Configuration, _ parts: ServiceParts) a
     return MadeService(
         router: Router(routes + (isApart ? [] : operations.routes), refuse: refuse),
         operations: isApart ? Router(operations.routes, refuse: refuse) : nil, provider: provider.embedded,
-        clockDrift: drift, events: worker, authorization: provider.core.server, changes: provider.core.changes)
+        clockDrift: drift, events: worker, links: linking.worker, authorization: provider.core.server,
+        changes: provider.core.changes)
 }
 
 /// What answers the forwarder; nil where no skill has a smart-home side.
@@ -148,6 +154,30 @@ private func makeSmartHome(
         log: parts.log, metrics: parts.metrics, drift: drift, traces: traces,
         endpointLimit: configuration.limits.discoveryEndpoints,
         responseLimitBytes: configuration.limits.smartHomeResponseBytes)
+}
+
+/// Account linking over the provider that there is.
+private func makeLinking(
+    _ configuration: Configuration, _ parts: ServiceParts, _ provider: ProviderSide, _ traces: TraceRecorder
+) -> LinkService {
+    let codes: any LinkCodes
+    let revoking: any LinkRevoking
+    switch configuration.provider.kind {
+    case .embedded:
+        codes = EmbeddedLinkCodes(server: provider.core.server, log: parts.log)
+        revoking = EmbeddedLinkRevoking(server: provider.core.server, log: parts.log)
+    case .external(let external):
+        let scopes = configuration.provider.customScopes + configuration.provider.smartHomeScopes
+        codes = ExternalLinkCodes(
+            endpoint: external.code, http: parts.http,
+            scopes: scopes.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }, log: parts.log)
+        revoking = ExternalLinkRevoking(endpoint: external.revocation, http: parts.http, log: parts.log)
+    }
+    let (validator, resources) = (provider.validator, provider.resources)
+    return LinkService(configuration, parts, codes: codes, revoking: revoking, traces: traces) { subject in
+        validator.forget(subject: subject)
+        resources.forget(subject: subject)
+    }
 }
 
 /// Whoever knows the users, as the rest of the service sees them.

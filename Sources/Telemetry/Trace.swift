@@ -48,13 +48,15 @@ public final class Trace: Sendable {
     /// When it began, by the wall clock.
     public let startedAt: UnixTime
     private let start: ContinuousClock.Instant
-    private let state = Locked(State())
+    private let state: Locked<State>
 
-    /// A trace that begins now: `startedAt` by the wall clock, `start` by the monotonic one.
-    public init(_ kind: Kind, startedAt: UnixTime, start: ContinuousClock.Instant) {
+    /// A trace that begins now: `startedAt` by the wall clock, `start` by the monotonic one; with an `id` where it goes
+    /// on with an earlier one.
+    public init(_ kind: Kind, id: TraceID? = nil, startedAt: UnixTime, start: ContinuousClock.Instant) {
         self.kind = kind
         self.startedAt = startedAt
         self.start = start
+        state = Locked(State(id: id))
     }
 
     /// Its random name.

@@ -80,3 +80,26 @@ public struct TraceRecord: Sendable, Hashable {
         self.notes = notes
     }
 }
+
+extension TraceRecord {
+    /// This trace told as what followed `earlier`: one trace of both, of the earlier one's name, with the outcome of
+    /// this one.
+    public func following(_ earlier: TraceRecord) -> TraceRecord {
+        let shift = max(0, Int(clamping: startedAt.milliseconds(since: earlier.startedAt)))
+        var joined = self
+        joined.id = earlier.id
+        joined.startedAt = earlier.startedAt
+        joined.durationMilliseconds += shift
+        joined.subject = subject ?? earlier.subject
+        let shifted = steps.map { step in
+            var step = step
+            step.startMilliseconds += shift
+            return step
+        }
+        let all = earlier.steps + shifted
+        joined.steps = Array(all.prefix(Trace.stepLimit))
+        joined.droppedSteps += earlier.droppedSteps + max(0, all.count - Trace.stepLimit)
+        joined.notes = Array((earlier.notes + notes.filter { !earlier.notes.contains($0) }).prefix(Trace.noteLimit))
+        return joined
+    }
+}

@@ -41,6 +41,7 @@ import Time
                 _ = try await store.redeem(codeHash: "c", refreshTokenHash: "r1", at: now, by: soon)
                 #expect(try await answer(of: store) == .rotated)
             case .passwordHash: #expect(try await store.add(user, by: soon) == .added)
+            case .linkVerifier: #expect(try await store.add(attempt("s", verifier: "the verifier"), by: soon))
             }
         }
     }
@@ -71,6 +72,7 @@ import Time
         #expect(try await store.secretKey(named: "cookie", else: [], by: soon) == [1, 2, 3])
         #expect(try await answer(of: store) == .repeated(Secret("the answer")))
         #expect(try await store.user(subject: subject, by: soon) == user)
+        #expect(try await store.attempt(stateHash: "s", by: soon)?.verifier == Secret("the verifier"))
         let lane = try #require(try await store.lease())
         #expect(lane.rows.map(\.properties) == [[brightness(7)]])
         try await store.releaseLane(lane.lease, by: soon)
@@ -114,10 +116,10 @@ import Time
             let store = try Files.open(path, [new, old])
             let done = try await store.rotateEncryption { count in counts.withLock { $0.append(count) } }
             // Two tokens a grant, and one value of each other kind.
-            #expect(done.records == 906)
+            #expect(done.records == 907)
             #expect(done.retired == [try Self.id(old)])
             #expect(done.isJournalEmpty)
-            #expect(counts.withLock { $0 } == [200, 400, 450, 650, 850, 900, 901, 902, 903, 904, 905, 906])
+            #expect(counts.withLock { $0 } == [200, 400, 450, 650, 850, 900, 901, 902, 903, 904, 905, 906, 907])
             #expect(try Self.records(of: old, at: path) == 0)
             #expect(throws: StorageError.wrongEncryptionKey(id: try Self.id(new))) {
                 _ = try Files.open(path, [old])
@@ -162,7 +164,7 @@ import Time
             }
             let store = try Files.open(path, [Self.new, Self.old])
             let done = try await store.rotateEncryption()
-            #expect(done.records == 506 - [200, 250, 450, 500, 501][batches - 1])
+            #expect(done.records == 507 - [200, 250, 450, 500, 501][batches - 1])
             try await Self.expectAll(in: Files.open(path, [Self.new]), grants: 250)
         }
     }
@@ -186,7 +188,7 @@ import Time
                     credentials("new \(number)"), for: key(subject: "\(number)"), sequence: 2, by: soon)
             }
             let done = try await rotation
-            #expect((506..<807).contains(done.records))
+            #expect((507..<808).contains(done.records))
             let last = try Files.open(path, [new])
             for number in 100..<300 {
                 let grant = try await last.grant(key(subject: "\(number)"), by: soon)

@@ -14,6 +14,7 @@ import Time
         DROP TABLE endpoint_ids;
         DROP TABLE users; DROP TABLE user_file_marks;
         DELETE FROM counters WHERE name = 'changes';
+        DROP TABLE link_attempts; DROP TABLE links; DROP TABLE link_joins;
         DROP TABLE provider_codes; DROP TABLE refresh_tokens; DROP TABLE provider_grants; DROP TABLE provider_keys;
         ALTER TABLE grants DROP COLUMN gateway_region;
         ALTER TABLE grants DROP COLUMN lane_lease;
@@ -57,13 +58,5 @@ import Time
             #expect(try await store.knownState(subject: "u1", deviceID: "d1", by: soon) == nil)
             #expect(try await store.post([changed([brightness(1)])], by: soon).rows == 1)
         }
-    }
-
-    private func run(_ sql: String, _ path: String) -> Int32 {
-        var handle: OpaquePointer?
-        let code = unsafe sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE, nil)
-        defer { unsafe sqlite3_close_v2(handle) }
-        guard code == SQLITE_OK else { return code }
-        return unsafe sqlite3_exec(handle, sql, nil, nil, nil)
     }
 }

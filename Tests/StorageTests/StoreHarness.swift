@@ -17,6 +17,7 @@ enum StoreKind: String, CaseIterable, CustomTestStringConvertible {
     var testDescription: String { rawValue }
 
     typealias Store = GrantStore & Outbox & EndpointIDStore & SigningKeyStore & ProviderStore & UserStore & TraceStore
+        & LinkStore
 
     /// What processes that share a store see: one store in memory, several on the same file.
     func withShared<Value>(

@@ -59,7 +59,8 @@ public protocol LinkStore: Sendable {
     /// A link becomes linked by ``settle(_:by:)`` alone, since that keeps one row for each Alexa user.
     ///
     /// - Returns: The link as it is now, at its next version; nil where it was changed or deleted meanwhile.
-    /// - Throws: ``LinkStoreError`` where it is not safely on disk by the deadline.
+    /// - Throws: ``LinkStoreError`` where it is not safely on disk by the deadline, or would be a second linked one of
+    ///   its Alexa user.
     func update(_ link: Link, by deadline: Deadline) async throws(LinkStoreError) -> Link?
 
     /// Writes a link as linked, and removes the earlier linked one of the same subject, skill and Alexa user, in one

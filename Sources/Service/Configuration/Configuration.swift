@@ -179,6 +179,12 @@ extension Configuration {
 
         /// The provider's client whose tokens the skill takes.
         public var providerClient: String { linking?.providerClient ?? Linking.standardProviderClient }
+
+        /// Lets redirect URLs at the service's own address follow it, where development takes another port.
+        public mutating func moveRedirectURLs(from old: String, to new: String) {
+            let moved = linking?.redirectURLs.map { $0.hasPrefix(old + "/") ? new + $0.dropFirst(old.count) : $0 }
+            if let moved { linking?.redirectURLs = moved }
+        }
     }
 
     /// A skill's app-to-app account linking.

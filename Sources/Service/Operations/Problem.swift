@@ -12,13 +12,25 @@ public struct Problem: Sendable, Hashable {
     public var detail: String?
     /// What the log line, and the trace where one is kept, can be found by.
     public var traceID: TraceID
+    /// What the app shows its user; nil where there is nothing to say.
+    public var userMessage: String?
+    /// Whether trying again helps: `never`, `later` or `now`.
+    public var retry: String?
+    /// After how many seconds the caller may try again.
+    public var retryAfterSeconds: Int64?
 
     /// A fault.
-    public init(status: Int, code: String, detail: String? = nil, traceID: TraceID) {
+    public init(
+        status: Int, code: String, detail: String? = nil, traceID: TraceID, userMessage: String? = nil,
+        retry: String? = nil, retryAfterSeconds: Int64? = nil
+    ) {
         self.status = status
         self.code = code
         self.detail = detail
         self.traceID = traceID
+        self.userMessage = userMessage
+        self.retry = retry
+        self.retryAfterSeconds = retryAfterSeconds
     }
 
     /// The answer: `application/problem+json`, never cached.
@@ -29,9 +41,13 @@ public struct Problem: Sendable, Hashable {
             "code": .string(code), "traceID": .string(traceID.text),
         ]
         object["detail"] = detail.map(JSONValue.string)
-        return HTTPResponse(
+        object["userMessage"] = userMessage.map(JSONValue.string)
+        object["retry"] = retry.map(JSONValue.string)
+        var response = HTTPResponse(
             status: status, fields: ["Content-Type": "application/problem+json", "Cache-Control": "no-store"],
             body: JSONValue.object(object).encoded())
+        response.fields["Retry-After"] = retryAfterSeconds.map { String($0) }
+        return response
     }
 }
 

@@ -24,6 +24,7 @@ public final class CustomSkillEndpoint: Sendable {
     private let clock: WallClock
     private let now: @Sendable () -> ContinuousClock.Instant
     private let responseLimitBytes: Int
+    private let joins: (any AlexaUserJoins)?
 
     /// An endpoint for `skills`.
     ///
@@ -39,13 +40,16 @@ public final class CustomSkillEndpoint: Sendable {
     ///   - metrics: counts requests and refusals.
     ///   - drift: watches the requests' timestamps.
     ///   - traces: keeps the steps of refused and failed requests.
+    ///   - joins: keeps which Alexa user is which user of the provider.
     ///   - responseLimitBytes: how long an answer may be.
     public init(
         skills: [Skill], verifier: RequestVerifier, validator: TokenValidator, resources: ResourceClient,
         texts: ServiceTexts = ServiceTexts(), clock: @escaping WallClock,
         now: @escaping @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }, log: Log, metrics: Metrics,
-        drift: ClockDrift, traces: TraceRecorder?, responseLimitBytes: Int = 24 * 1024
+        drift: ClockDrift, traces: TraceRecorder?, joins: (any AlexaUserJoins)? = nil,
+        responseLimitBytes: Int = 24 * 1024
     ) {
+        self.joins = joins
         self.verifier = verifier
         self.validator = validator
         self.resources = resources
@@ -135,7 +139,7 @@ public final class CustomSkillEndpoint: Sendable {
         case .resource where failure.refusedToken != nil:
             return builtIn.closing(.tokenExpired, locale, card: .linkAccount)
         case .slotMissing: return keepingAttributes(builtIn.help(locale), envelope)
-        case .resource, .valueMissing, .handler, .answer: return builtIn.closing(.apology, locale)
+        case .resource, .valueMissing, .handler, .joins, .answer: return builtIn.closing(.apology, locale)
         }
     }
 
@@ -185,7 +189,10 @@ public final class CustomSkillEndpoint: Sendable {
     ) async throws(TokenRejection) -> Principal {
         let principal = try await validator.principal(
             for: envelope.accessToken, client: skill.providerClient, scopes: skill.scopes, by: deadline)
-        if let userID = envelope.userID { events.saw(userID, as: principal.subject) }
+        if let userID = envelope.userID {
+            events.saw(userID, as: principal.subject)
+            joins?.saw(userID, of: skill.name, as: principal, region: envelope.region)
+        }
         return principal
     }
 
@@ -235,6 +242,27 @@ public final class CustomSkillEndpoint: Sendable {
             canFulfillIntent: skill.skill.canFulfill(request, hasToken: envelope.accessToken != nil))
     }
 
+    /// What an event says of who is linked.
+    private func join(
+        _ event: SkillEvent, _ envelope: RequestEnvelope, _ skill: Skill, _ deadline: Deadline
+    ) async throws(SkillFailure) {
+        guard let joins, let userID = envelope.userID else { return }
+        if event.kind == .disabled {
+            do {
+                try await joins.disabled(
+                    userID, of: skill.name, at: event.createdAt ?? envelope.header.timestamp,
+                    token: envelope.accessToken)
+            } catch { throw .joins }
+            return
+        }
+        guard let token = event.accessToken ?? envelope.accessToken else { return }
+        do throws(TokenRejection) {
+            let principal = try await validator.principal(
+                for: token, client: skill.providerClient, scopes: [], by: deadline)
+            joins.saw(userID, of: skill.name, as: principal, region: envelope.region)
+        } catch { telemetry.tokenPassedOver(error) }
+    }
+
     private func silent(
         _ envelope: RequestEnvelope, _ skill: MountedSkill, _ deadline: Deadline, _ progress: inout SkillProgress
     ) async throws(SkillFailure) -> SkillResponse {
@@ -243,6 +271,7 @@ public final class CustomSkillEndpoint: Sendable {
             // Events are delivered at least once: a second copy is acknowledged and does nothing.
             guard events.isFirst(envelope.header.requestID) else { return .empty }
             events.received(event, in: envelope)
+            try await join(event, envelope, skill.skill, deadline)
         case .other: telemetry.unknownType()
         default: break
         }
@@ -270,4 +299,12 @@ extension HTTPResponse {
     }
 
     private static let skillFields: HTTPFields = ["Content-Type": "application/json;charset=UTF-8"]
+}
+
+extension RequestEnvelope {
+    /// The region that the request came from, by the API that it names for answers.
+    fileprivate var region: AlexaRegion? {
+        guard let endpoint = context.apiEndpoint else { return nil }
+        return SkillEnablement.usualAddresses.first { $0.value == endpoint }?.key
+    }
 }

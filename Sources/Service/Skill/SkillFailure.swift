@@ -17,6 +17,8 @@ enum SkillFailure: Error, Sendable {
     case valueMissing(String)
     /// A handler threw an error of that type.
     case handler(type: String)
+    /// What a disabled skill's user had could not be ended.
+    case joins
     /// The answer breaks one of Alexa's rules.
     case answer(ResponseViolation)
 
@@ -29,6 +31,7 @@ enum SkillFailure: Error, Sendable {
         case .slotMissing: "skill.slotMissing"
         case .valueMissing: "skill.valueMissing"
         case .handler: "skill.handlerFailed"
+        case .joins: "link.storeUnavailable"
         case .answer(let violation): violation.reasonCode
         }
     }
@@ -41,6 +44,7 @@ enum SkillFailure: Error, Sendable {
         case .resource(let failure): failure.detail
         case .slotMissing(let name), .valueMissing(let name): name
         case .handler(let type): type
+        case .joins: nil
         case .answer(let violation): violation.detail
         }
     }
@@ -68,7 +72,7 @@ enum SkillFailure: Error, Sendable {
         switch self {
         case .token(let rejection): rejection == .providerUnreachable
         case .permissions, .slotMissing: false
-        case .resource, .valueMissing, .handler, .answer: true
+        case .resource, .valueMissing, .handler, .joins, .answer: true
         }
     }
 }

@@ -87,7 +87,7 @@ struct SkillTelemetry: Sendable {
         switch failure {
         case .token(let rejection): metrics.counter(.tokenRejections, rejection.reasonCode).add()
         case .answer(let violation): metrics.counter(.invalidAnswers, violation.reasonCode).add()
-        case .permissions, .resource, .slotMissing, .valueMissing, .handler: break
+        case .permissions, .resource, .slotMissing, .valueMissing, .handler, .joins: break
         }
         let outcome: TraceOutcome = failure.isFault ? .failed : .refused
         let trace = progress.trace(outcome, reason: reason, at: end)

@@ -18,14 +18,17 @@ struct MemoryLinks {
         links.values.filter(matches).sorted { ($0.linkedAt, $0.id) < ($1.linkedAt, $1.id) }
     }
 
-    /// Removes the linked row of the same subject, skill and Alexa user.
-    mutating func removeEarlier(of link: Link) -> Link? {
+    /// Another linked row of the same subject, skill and Alexa user.
+    func other(than link: Link) -> Link? {
         guard link.status == .linked, let user = link.alexaUserID else { return nil }
-        let earlier = links.values.first {
+        return links.values.first {
             $0.id != link.id && $0.status == .linked && $0.subject == link.subject && $0.skill == link.skill
                 && $0.alexaUserID == user
         }
-        return earlier.flatMap { links.removeValue(forKey: $0.id) }
+    }
+
+    mutating func removeEarlier(of link: Link) -> Link? {
+        other(than: link).flatMap { links.removeValue(forKey: $0.id) }
     }
 }
 
@@ -95,8 +98,11 @@ extension MemoryStore: LinkStore {
 
     /// Writes a link over the version that it was read at.
     public func update(_ link: Link, by deadline: Deadline) async throws(LinkStoreError) -> Link? {
-        state.withLock { state in
+        try state.withLock { state throws(LinkStoreError) in
             guard state.links.links[link.id]?.version == link.version else { return nil }
+            guard state.links.other(than: link) == nil else {
+                throw .unavailable("another link of that Alexa user is stored")
+            }
             let written = link.at(version: link.version + 1)
             state.links.links[link.id] = written
             return written

@@ -3,7 +3,7 @@ enum Migrations {
     /// The schema that the last step makes.
     static var newest: Int64 { Int64(steps.count) }
 
-    static let steps: [String] = [grants, signingKeys, traces, outbox, provider, users]
+    static let steps: [String] = [grants, signingKeys, traces, outbox, provider, users, links]
 
     // Alexa user ids are in clear; tokens are sealed; the key's absent parts are '' since NULLs are never equal.
     private static let grants = """
@@ -98,6 +98,31 @@ enum Migrations {
             subject TEXT PRIMARY KEY, username TEXT NOT NULL UNIQUE, password_hash BLOB NOT NULL, name TEXT NOT NULL,
             email TEXT, locale TEXT, disabled INTEGER NOT NULL, created_at INTEGER NOT NULL) STRICT;
         CREATE TABLE user_file_marks (subject TEXT PRIMARY KEY, mark TEXT NOT NULL) STRICT, WITHOUT ROWID;
+        """
+
+    // States are hashes, verifiers are sealed. Of the linked rows each Alexa user of a user and skill has one at most.
+    private static let links = """
+        CREATE TABLE link_attempts (
+            state_hash TEXT PRIMARY KEY, subject TEXT NOT NULL, skill TEXT NOT NULL, redirect_uri TEXT NOT NULL,
+            verifier BLOB, flow TEXT NOT NULL, browser TEXT, return_url TEXT, trace_id TEXT NOT NULL,
+            created_at INTEGER NOT NULL, expires_at INTEGER NOT NULL, used_at INTEGER) STRICT, WITHOUT ROWID;
+        CREATE INDEX link_attempts_by_end ON link_attempts (expires_at);
+        CREATE TABLE links (
+            id TEXT PRIMARY KEY, subject TEXT NOT NULL, skill TEXT NOT NULL, stage TEXT NOT NULL, flow TEXT NOT NULL,
+            status TEXT NOT NULL, region TEXT, alexa_user_id TEXT, provider_grant_id TEXT, candidates TEXT NOT NULL,
+            linked_at INTEGER NOT NULL, trace_id TEXT, due_at INTEGER, attempts INTEGER NOT NULL,
+            version INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+        CREATE INDEX links_by_subject ON links (subject, linked_at, id);
+        CREATE INDEX links_by_alexa_user ON links (alexa_user_id, skill) WHERE alexa_user_id IS NOT NULL;
+        CREATE INDEX links_by_age ON links (linked_at, id);
+        CREATE INDEX links_due ON links (due_at) WHERE status = 'PENDING' AND due_at IS NOT NULL;
+        CREATE UNIQUE INDEX links_of_alexa_users ON links (subject, skill, alexa_user_id)
+            WHERE status = 'LINKED' AND alexa_user_id IS NOT NULL;
+        CREATE TABLE link_joins (
+            skill TEXT NOT NULL, alexa_user_id TEXT NOT NULL, subject TEXT NOT NULL, provider_grant_id TEXT,
+            region TEXT, first_seen_at INTEGER NOT NULL, seen_at INTEGER NOT NULL,
+            PRIMARY KEY (skill, alexa_user_id)) STRICT, WITHOUT ROWID;
+        CREATE INDEX link_joins_by_subject ON link_joins (subject);
         """
 }
 

@@ -10,6 +10,7 @@ package enum SealedColumn: String, CaseIterable, Sendable {
     case providerKey = "provider_keys.value"
     case refreshAnswer = "refresh_tokens.answer"
     case passwordHash = "users.password_hash"
+    case linkVerifier = "link_attempts.verifier"
     /// A known text under each key in use, by which a wrong key is noticed; it goes with its key.
     case keyProbe = "sealing_keys.probe"
 
@@ -28,6 +29,7 @@ package enum SealedColumn: String, CaseIterable, Sendable {
         case .grantAccessToken, .grantRefreshToken, .signingKey, .outboxBody, .knownState, .passwordHash: "rowid"
         case .providerKey: "name"
         case .refreshAnswer: "hash"
+        case .linkVerifier: "state_hash"
         case .keyProbe: "id"
         }
     }
@@ -41,6 +43,7 @@ package enum SealedColumn: String, CaseIterable, Sendable {
         case .providerKey: "name"
         case .refreshAnswer: "hash"
         case .passwordHash: "subject"
+        case .linkVerifier: "state_hash"
         }
     }
 }

@@ -6,10 +6,10 @@ import Time
 import Transport
 
 extension Program {
-    /// Sends the events that are due, without listening anywhere.
+    /// Sends the events that are due and looks at pending links, without listening anywhere.
     ///
     /// - Throws: ``ProgramFault`` where the store cannot be used.
-    static func flushEvents(_ configuration: Configuration) async throws(ProgramFault) -> FlushReport {
+    static func flushEvents(_ configuration: Configuration) async throws(ProgramFault) -> FlushPass {
         let clock = SystemClock.clock(offsetSeconds: configuration.clockOffsetSeconds)
         let metrics = Metrics()
         let log = Log(
@@ -19,15 +19,35 @@ extension Program {
         let group: EventLoopGroup
         do { group = try EventLoopGroup(threads: 1) } catch { throw ProgramFault("no event loop: \(error)") }
         let client = CurlClient(group: group, configuration: Self.client(configuration))
-        let worker = makeEventWorker(
-            configuration, ServiceParts(store: store, http: client, clock: clock, log: log, metrics: metrics))
-        let report: Result<FlushReport, OutboxError>
-        do throws(OutboxError) { report = .success(try await worker.flush()) } catch { report = .failure(error) }
+        let pass: Result<FlushPass, ProgramFault>
+        do throws(ProgramFault) {
+            pass = .success(
+                try await Self.flush(
+                    configuration,
+                    ServiceParts(store: store, http: client, clock: clock, log: log, metrics: metrics)))
+        } catch { pass = .failure(error) }
         await client.shutdown()
         group.shutdown()
         log.flush()
-        do throws(OutboxError) { return try report.get() } catch {
-            throw ProgramFault("the outbox does not answer: \(error)")
-        }
+        return try pass.get()
     }
+
+    private static func flush(
+        _ configuration: Configuration, _ parts: ServiceParts
+    ) async throws(ProgramFault) -> FlushPass {
+        let made: MadeService
+        do { made = try await makeService(configuration, parts) } catch {
+            throw ProgramFault("the service cannot be made: \(error)")
+        }
+        do {
+            return FlushPass(events: try await made.events.flush(), links: try await made.links.flush())
+        } catch { throw ProgramFault("the store does not answer: \(error)") }
+    }
+}
+
+/// What one pass over everything that waits has done.
+struct FlushPass: Sendable {
+    let events: FlushReport
+    /// How many pending links Alexa was asked of.
+    let links: Int
 }

@@ -24,6 +24,7 @@ struct Program: Sendable {
     private let events: EventWorker
     private let sending: Task<Void, Never>
     private let changes: Task<Void, Never>
+    private let linking: Task<Void, Never>
 
     /// How long running requests may take when the program stops; a little is left of the 10 seconds for the rest.
     private static let grace = Duration.seconds(9)
@@ -75,6 +76,7 @@ struct Program: Sendable {
         self.events = events
         sending = Task { await events.run() }
         changes = Task { await made.changes.run() }
+        linking = Task { await made.links.run() }
         log.notice("the service is listened on", .address(host), .port(port))
     }
 
@@ -93,6 +95,7 @@ struct Program: Sendable {
         log.notice("stopping: what runs is finished, nothing more is accepted")
         upkeep.cancel()
         changes.cancel()
+        linking.cancel()
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
                 await events.stop(within: Self.sendingGrace)
@@ -123,6 +126,9 @@ struct Program: Sendable {
         }
         for end in [":0", ":\(configured)"] where given.publicURL.hasSuffix(end) {
             configuration.publicURL = given.publicURL.dropLast(end.count) + ":\(configuration.listen.service.port)"
+        }
+        for index in configuration.skills.indices {
+            configuration.skills[index].moveRedirectURLs(from: given.publicURL, to: configuration.publicURL)
         }
         return configuration
     }
