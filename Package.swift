@@ -118,7 +118,7 @@ let package = Package(
         tests(of: "Crypto", imports: ["JSON", "TestSupport", "Time"]),
         tests(of: "Telemetry", imports: ["Concurrency", "JSON", "Time"]),
         tests(of: "LinkMessages", imports: ["JSON", "TestSupport"]),
-        tests(of: "AppLinking", imports: ["JSON", "LinkMessages", "TestSupport"]),
+        tests(of: "AppLinking", imports: ["Concurrency", "JSON", "LinkMessages", "TestSupport"]),
         tests(of: "Alexa", imports: ["Concurrency", "Crypto", "HTTP", "JSON", "TestSupport", "Time"]),
         tests(of: "OAuth", imports: ["Concurrency", "Crypto", "HTTP", "JSON", "TestSupport", "Time"]),
         tests(
