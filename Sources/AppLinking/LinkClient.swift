@@ -156,7 +156,7 @@ extension LinkClient {
         }
         let response: LinkHTTPResponse
         do {
-            response = try await transport.send(
+            response = try await sendInTime(
                 LinkHTTPRequest(method: method, url: url, fields: fields, body: data, timeout: timeout))
         } catch {
             switch error {
@@ -167,6 +167,30 @@ extension LinkClient {
         }
         guard (200..<300).contains(response.status) else { throw refusal(response) }
         return response
+    }
+
+    /// The time runs here, over the whole answer: a session's own timeout starts anew with each byte.
+    private func sendInTime(_ request: LinkHTTPRequest) async throws(LinkTransportError) -> LinkHTTPResponse {
+        let transport = transport
+        let nanoseconds = UInt64(min(max(timeout, 0), 86_400) * 1_000_000_000)
+        let outcome = await withTaskGroup(of: Result<LinkHTTPResponse, LinkTransportError>?.self) { group in
+            group.addTask {
+                do throws(LinkTransportError) {
+                    return .success(try await transport.send(request))
+                } catch {
+                    return .failure(error)
+                }
+            }
+            group.addTask {
+                try? await Task.sleep(nanoseconds: nanoseconds)
+                return nil
+            }
+            let first = await group.next() ?? nil
+            group.cancelAll()
+            return first
+        }
+        guard let outcome else { throw Task.isCancelled ? .cancelled : .timedOut }
+        return try outcome.get()
     }
 
     private func decoded<Answer: Decodable>(_ type: Answer.Type, _ response: LinkHTTPResponse) throws(LinkClientError)

@@ -6,7 +6,7 @@ public import Foundation
 
 /// What sends the client's requests.
 public protocol LinkTransport: Sendable {
-    /// Sends `request`, follows no redirect, and returns whatever status comes.
+    /// Sends `request`, follows no redirect, and returns whatever status comes; ends soon once its task is cancelled.
     func send(_ request: LinkHTTPRequest) async throws(LinkTransportError) -> LinkHTTPResponse
 }
 
