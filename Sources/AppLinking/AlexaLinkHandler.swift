@@ -57,7 +57,7 @@ public enum AlexaLinkOutcome: Hashable, Sendable {
     case complete(LinkReturn)
     /// The user said no: go back to where the link began, show no error, and post this so that the attempt is closed.
     case declined(LinkReturn)
-    /// Amazon failed: show ``LinkMessages/LinkErrorKind/userMessage(_:)``, and post this for the trace.
+    /// Amazon failed: show `LinkErrorKind.userMessage(_:)`, and post this for the trace.
     case failed(LinkErrorKind, LinkReturn)
     /// Nothing is posted, since this may be someone else's link: say that linking must be started again.
     case refused(AlexaLinkRefusal)

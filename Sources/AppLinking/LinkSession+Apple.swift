@@ -1,6 +1,7 @@
 // Not compiled on Linux, where this package is built and tested: this file only carries out what LinkOpener decides.
 #if os(iOS) && canImport(UIKit) && canImport(AuthenticationServices)
-    internal import AuthenticationServices
+    public import AuthenticationServices
+    public import Foundation
     public import UIKit
 
     /// Takes the user to Amazon and back, on iOS.

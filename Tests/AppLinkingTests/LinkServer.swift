@@ -49,7 +49,13 @@ final class LinkServer: Sendable {
     func client(
         path: String = "", language: LinkLanguage = .english, timeout: TimeInterval = 240, token: String? = "user-token"
     ) throws -> LinkClient {
-        let url = try #require(URL(string: "http://127.0.0.1:\(server.port)\(path)"))
-        return LinkClient(baseURL: url, language: language, timeout: timeout) { token }
+        // The client holds the server, which would otherwise stop after its last mention in a test.
+        LinkClient(baseURL: try url(path), language: language, timeout: timeout) {
+            withExtendedLifetime(self) { token }
+        }
+    }
+
+    func url(_ path: String = "") throws -> URL {
+        try #require(URL(string: "http://127.0.0.1:\(server.port)\(path)"))
     }
 }
