@@ -30,7 +30,7 @@ extension AuthorizationPages {
             if session?.subject != nil { return answers.redirect(to: here) }
         }
         guard let session else {
-            return message(.expiredTitle, .cookieLead, status: 403, goOn: here, language)
+            return message(.cookieTitle, .cookieLead, status: 403, goOn: here, language)
         }
         guard sessions.isGood(formToken: form["token"], for: session),
             sessions.values.content(of: carried, for: .request, at: sessions.clock()) != nil

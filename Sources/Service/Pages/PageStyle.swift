@@ -30,11 +30,16 @@ struct PageStyle: Sendable {
         .mark{width:40px;height:40px;border-radius:10px;background:var(--brand);color:var(--on-brand);flex:none;
         display:flex;align-items:center;justify-content:center;font-size:20px;font-weight:700}
         main{background:var(--card);border:1px solid var(--soft);border-radius:16px;padding:24px}
-        h1{font-size:24px;line-height:1.25;margin:0 0 8px}
+        h1{font-size:24px;line-height:1.25;margin:0 0 8px;text-wrap:balance}
         h2{font-size:16px;line-height:1.4;margin:0 0 8px}
         p{margin:0 0 16px}
+        p,li{text-wrap:pretty}
+        :lang(ja){word-break:auto-phrase}
+        main>:last-child{margin-bottom:0}
         .quiet{color:var(--quiet);font-size:14px}
         a{color:var(--link)}
+        .quiet+.quiet{margin-top:-16px}
+        .quiet a{display:inline-flex;align-items:center;min-height:44px}
         label{display:block;font-weight:600;margin:16px 0 4px}
         input:not([type=hidden]){width:100%;min-height:48px;font:inherit;color:inherit;background:var(--card);
         border:1px solid var(--line);border-radius:10px;padding:10px 12px}

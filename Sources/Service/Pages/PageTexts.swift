@@ -42,7 +42,7 @@ enum PageText: String, Sendable, CaseIterable {
     case consentTitle, consentLead, googleControls, signedInAs, otherAccount, agree, agreeAndLink, cancel, unlinkHint
     case clientPrivacy, privacy, support
     case linksTitle, linksLead, linksEmpty, linkedOn, removeLink, signOut, signedOutTitle, signedOutLead
-    case expiredTitle, expiredLead, cookieLead, goOn, busyTitle, busyLead, faultTitle, faultLead
+    case expiredTitle, expiredLead, cookieTitle, cookieLead, goOn, busyTitle, busyLead, faultTitle, faultLead
 
     /// The text, with `{name}` replaced by the values.
     func text(_ language: PageLanguage, _ values: [String: String] = [:]) -> String {
@@ -119,7 +119,7 @@ enum PageText: String, Sendable, CaseIterable {
         case .linksEmpty:
             ("No service uses your account.", "Kein Dienst nutzt dein Konto.", "アカウントを利用しているサービスはありません。")
         case .linkedOn: ("Linked on {date}", "Verbunden am {date}", "リンク日: {date}")
-        case .removeLink: ("Remove link with {client}", "Verbindung mit {client} trennen", "{client}とのリンクを解除")
+        case .removeLink: ("Remove link", "Verbindung trennen", "リンクを解除")
         case .signOut: ("Sign out", "Abmelden", "ログアウト")
         case .signedOutTitle: ("You are signed out", "Du bist abgemeldet", "ログアウトしました")
         case .signedOutLead:
@@ -133,6 +133,7 @@ enum PageText: String, Sendable, CaseIterable {
                 "Nothing is lost: go on from where you were.", "Nichts ist verloren: Mach da weiter, wo du warst.",
                 "入力前の画面から続けられます。"
             )
+        case .cookieTitle: ("Cookies are needed", "Cookies werden gebraucht", "Cookieが必要です")
         case .cookieLead:
             (
                 "Your browser did not send our cookie. Allow cookies for this site, then go on.",

@@ -93,7 +93,7 @@ struct Screens: Sendable {
                 "section", ["aria-labelledby": "link-\(index)"],
                 .element("h2", ["id": "link-\(index)"], HTML(text: link.client)),
                 .element("p", ["class": "quiet"], HTML(text: text(.linkedOn, ["date": link.date]))),
-                form(link.form, [button(text(.removeLink, ["client": link.client]), kind: "second")]))
+                form(link.form, [removal(index)]))
         }
         return page(
             .linksTitle, [:],
@@ -137,6 +137,16 @@ extension Screens {
             HTML(text: text))
     }
 
+    /// Its name is what it shows and the client that its section is about.
+    private func removal(_ index: Int) -> HTML {
+        .element(
+            "button",
+            [
+                "type": "submit", "class": "second", "id": "remove-\(index)",
+                "aria-labelledby": "remove-\(index) link-\(index)",
+            ], HTML(text: text(.removeLink)))
+    }
+
     private func words(for fault: SignInFault) -> PageText {
         switch fault {
         case .usernameMissing: .usernameMissing
@@ -147,14 +157,21 @@ extension Screens {
         }
     }
 
-    /// The field that a fault is about; one that is about both leads to the first.
-    private func fieldName(of fault: SignInFault) -> String { fault == .passwordMissing ? "password" : "username" }
+    /// The field that a fault is about: the first of several, and nil where no field can mend it.
+    private func fieldName(of fault: SignInFault) -> String? {
+        switch fault {
+        case .usernameMissing, .wrong: "username"
+        case .passwordMissing: "password"
+        case .tooMany, .locked: nil
+        }
+    }
 
     private func summary(of faults: [SignInFault]) -> HTML {
         guard !faults.isEmpty else { return .nothing }
-        let items = faults.map {
-            HTML.element(
-                "li", [:], .element("a", ["href": "#\(fieldName(of: $0))"], HTML(text: text(words(for: $0)))))
+        let items = faults.map { fault in
+            let words = HTML(text: text(words(for: fault)))
+            return HTML.element(
+                "li", [:], fieldName(of: fault).map { .element("a", ["href": "#\($0)"], words) } ?? words)
         }
         return .element(
             "div", ["class": "summary", "role": "alert", "aria-labelledby": "problem", "tabindex": "-1"],

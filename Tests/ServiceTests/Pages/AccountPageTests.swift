@@ -49,7 +49,9 @@ import Time
         #expect(await browser.get(Self.links).text.contains("No service uses your account"))
         let refresh = try await link(browser.running)
         let page = await browser.get(Self.links)
-        #expect(page.text.contains("Remove link with Amazon Alexa") && page.text.contains("2025-01-15"))
+        #expect(
+            page.text.contains("Remove link</button>") && page.text.contains("Amazon Alexa")
+                && page.text.contains("2025-01-15"))
         let token = page.hidden.filter { $0.0 == "token" }.prefix(1)
         let sent = await browser.post(Self.links, token + [("client", "alexa")])
         #expect(sent.status == 303 && sent.location == Self.links)

@@ -86,6 +86,23 @@ import Testing
         #expect(!Self.screens().signIn(Self.form).markup.contains("role=\"alert\""))
     }
 
+    @Test("a fault that no field can mend leads nowhere", arguments: [Screens.SignInFault.locked, .tooMany])
+    func faultsOfNoField(fault: Screens.SignInFault) {
+        let markup = Self.screens().signIn(Self.form, faults: [fault]).markup
+        #expect(markup.contains("role=\"alert\"") && !markup.contains("<a href=\"#"))
+        #expect(!markup.contains("aria-invalid"))
+    }
+
+    @Test("each button that removes a link is named by what it shows and by the client")
+    func removals() {
+        let links = ["Amazon Alexa", "Google"].map { Screens.Link(client: $0, date: "2025-01-15", form: Self.form) }
+        let markup = Self.screens().links(links, signOut: Self.form).markup
+        for index in links.indices {
+            #expect(markup.contains("id=\"remove-\(index)\" aria-labelledby=\"remove-\(index) link-\(index)\">"))
+            #expect(markup.contains("<h2 id=\"link-\(index)\">\(links[index].client)</h2>"))
+        }
+    }
+
     @Test("the password is never written into the page")
     func password() {
         let markup = Self.screens().signIn(Self.form, username: "mia", faults: [.wrong]).markup
