@@ -90,7 +90,7 @@ import Testing
     func faultsOfNoField(fault: Screens.SignInFault) {
         let markup = Self.screens().signIn(Self.form, faults: [fault]).markup
         #expect(markup.contains("role=\"alert\"") && !markup.contains("<a href=\"#"))
-        #expect(!markup.contains("aria-invalid"))
+        #expect(!markup.contains("aria-invalid=\"true\""))
     }
 
     @Test("each button that removes a link is named by what it shows and by the client")
