@@ -136,7 +136,7 @@ import Time
         }
     }
 
-    private static let nothing = #"{"ok":true,"sent":0,"dropped":0,"postponed":0,"waiting":0}"# + "\n"
+    private static let nothing = #"{"ok":true,"sent":0,"dropped":0,"postponed":0,"waiting":0,"links":0}"# + "\n"
 }
 
 /// Kills a program from a thread of its own.

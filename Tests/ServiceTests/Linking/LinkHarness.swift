@@ -39,8 +39,9 @@ final class LinkHarness: Sendable {
         var enabled: [(region: AlexaRegion, body: JSONValue, token: String)] = []
         var disabled: [AlexaRegion] = []
         var exchanges: [Form] = []
-        /// Runs before a region answers a call to enable.
+        /// Runs before a region redeems our code, and after it has.
         var meanwhile: (@Sendable () async -> Void)?
+        var afterwards: (@Sendable () async -> Void)?
     }
 
     static let redirectURL = "http://127.0.0.1:8080/link/alexa/callback"
@@ -130,6 +131,7 @@ final class LinkHarness: Sendable {
             world.linked.insert(token)
             return linkedAnswer(token, world, status: 201)
         }
+        await world.withLock { $0.afterwards }?()
         if case .answerLost = behaviour { throw .timedOut }
         return linked
     }
@@ -200,5 +202,13 @@ final class LinkHarness: Sendable {
 
     func amazonGrants(of subject: String = "u1001") async throws -> [Grant] {
         try await running.store.grants(of: subject, by: running.clock.deadline())
+    }
+
+    /// How many links, grants of ours and grants of Amazon's the user has.
+    func leftovers(of subject: String = "u1001") async throws -> [Int] {
+        [
+            try await links(of: subject).count, try await grants(of: subject).count,
+            try await amazonGrants(of: subject).count,
+        ]
     }
 }
