@@ -24,10 +24,11 @@ final class ProgramRun: Sendable {
 
     /// Starts the program.
     ///
-    /// With `terminal` its standard output is a terminal; otherwise a pipe.
+    /// With `terminal` its standard output is a terminal; otherwise a pipe. Its standard input is what stands at
+    /// `inputPath`, where that is given, in place of `input`.
     init(
         _ arguments: [String], of program: String = ProgramRun.folder + "/skillgate", input: String = "",
-        environment: [String: String] = [:], terminal: Bool = false
+        inputPath: String? = nil, environment: [String: String] = [:], terminal: Bool = false
     ) throws {
         let inputFile = temporaryPath("input")
         errorFile = temporaryPath("error")
@@ -50,7 +51,7 @@ final class ProgramRun: Sendable {
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-        unsafe posix_spawn_file_actions_addopen(&actions, 0, inputFile, O_RDONLY, 0)
+        unsafe posix_spawn_file_actions_addopen(&actions, 0, inputPath ?? inputFile, O_RDONLY | O_NOCTTY, 0)
         unsafe posix_spawn_file_actions_addopen(&actions, 1, outputPath, O_WRONLY | O_NOCTTY, 0)
         unsafe posix_spawn_file_actions_addopen(&actions, 2, errorFile, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
         var variables = ProcessInfo.processInfo.environment.merging(environment) { _, new in new }

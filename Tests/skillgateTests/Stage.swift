@@ -25,6 +25,8 @@ final class Stage: Sendable {
         var limits = ""
         /// Login with Amazon's token endpoint.
         var tokenURL = "https://api.amazon.com/auth/o2/token"
+        /// What the file of the embedded provider's users says; nil takes the demo's.
+        var users: String?
         /// What the file of the embedded provider's devices says; nil leaves it without devices.
         var devices: String?
         /// More of the provider's clients, each followed by a comma.
@@ -106,10 +108,14 @@ final class Stage: Sendable {
             }
         }
         try Data(configuration.utf8).write(to: URL(filePath: configurationPath))
+        if let users = options.users { try write(users: users) }
         if let devices = options.devices {
             try Data(devices.utf8).write(to: URL(filePath: folder + "/devices.json5"))
         }
     }
+
+    /// Gives the users file another content, which the next start reads.
+    func write(users: String) throws { try Data(users.utf8).write(to: URL(filePath: folder + "/users.json5")) }
 
     private func stop() async {
         provider.stop()
@@ -120,11 +126,12 @@ final class Stage: Sendable {
     private var configuration: String {
         let origin = "http://127.0.0.1:\(provider.port)"
         let secret = options.secretPrefix
+        let users = options.users == nil ? Self.package + "/config/users.json5" : "users.json5"
         let devices = options.devices == nil ? "" : #", devices: "devices.json5""#
         let provider =
             switch options.provider {
             case .embedded:
-                #"embedded: { users: "\#(Self.package)/config/users.json5"\#(devices) },"#
+                #"embedded: { users: "\#(users)"\#(devices) },"#
             case .external, .silent:
                 """
                 external: { issuer: "\(Self.issuer)", jwksURL: "\(origin)/keys", audience: "\(Self.issuer)",

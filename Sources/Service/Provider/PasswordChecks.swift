@@ -114,7 +114,7 @@ extension PasswordHash {
     }
 
     /// The PHC string, as the store and the users file hold it.
-    var phc: Secret {
+    public var phc: Secret {
         func unpadded(_ bytes: [UInt8]) -> String { String(Base64.encode(bytes).prefix { $0 != "=" }) }
         return Secret(
             "$scrypt$ln=\(logarithmicCost),r=\(blockSize),p=\(parallelism)$\(unpadded(salt))$\(unpadded(hash))")

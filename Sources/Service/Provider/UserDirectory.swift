@@ -55,14 +55,7 @@ public final class UserDirectory: Sendable {
     /// - Throws: `ProviderStoreError` where nothing is kept and the store does not answer.
     public func user(subject: String, by deadline: Deadline) async throws(ProviderStoreError) -> Users.User? {
         if let known = known(subject) { return known.user }
-        let generation = state.withLock { $0.generation }
-        let readAt = clock()
-        let user = try await stored(subject, by: deadline)
-        state.withLock { state in
-            guard state.generation == generation else { return }
-            state.kept.insert(Kept(user: user, readAt: readAt), for: subject)
-        }
-        return user
+        return try await stored(subject, by: deadline)
     }
 
     /// Whether tokens of a user are taken: of those who exist and are not disabled.
@@ -93,7 +86,7 @@ public final class UserDirectory: Sendable {
 
     // MARK: For sign-ins, sessions and what gives out codes and tokens
 
-    /// The user of that subject, as the store has it now.
+    /// The user of that subject, as the store has it now, which tokens that follow are judged by too.
     ///
     /// - Throws: `ProviderStoreError` where the store does not answer.
     public func current(subject: String, by deadline: Deadline) async throws(ProviderStoreError) -> Users.User? {
@@ -114,8 +107,15 @@ public final class UserDirectory: Sendable {
     }
 
     private func stored(_ subject: String, by deadline: Deadline) async throws(ProviderStoreError) -> Users.User? {
-        guard let user = try await store.user(subject: subject, by: deadline) else { return nil }
-        return try Users.User(user)
+        let generation = state.withLock { $0.generation }
+        let readAt = clock()
+        let stored = try await store.user(subject: subject, by: deadline)
+        let user = try stored.map { (stored) throws(ProviderStoreError) in try Users.User(stored) }
+        state.withLock { state in
+            guard state.generation == generation else { return }
+            state.kept.insert(Kept(user: user, readAt: readAt), for: subject)
+        }
+        return user
     }
 
     // MARK: Changes

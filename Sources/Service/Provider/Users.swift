@@ -110,9 +110,9 @@ private struct Reader {
         let username = text("username", of: object, at: path)
         let name = text("name", of: object, at: path)
         let email = text("email", of: object, at: path)
-        if let email, !isAddress(email) { note("\(path).email", "not an address") }
+        if let email, !Users.isAddress(email) { note("\(path).email", "not an address") }
         let locale = optionalText("locale", of: object, at: path)
-        if let locale, !isLocale(locale) { note("\(path).locale", "not a locale, as en-US is") }
+        if let locale, !Users.isLocale(locale) { note("\(path).locale", "not a locale, as en-US is") }
         if let subject, !subjects.insert(subject).inserted { note("\(path).sub", "another user has it") }
         if let username, !usernames.insert(username).inserted { note("\(path).username", "another user has it") }
         let credential = credential(of: object, at: path)
@@ -158,9 +158,8 @@ private struct Reader {
             note("\(path).\(name)", "not a text")
             return nil
         }
-        let isPlain = text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F }
-        guard !text.isEmpty, text.utf8.count <= 255, isPlain else {
-            note("\(path).\(name)", "empty, longer than 255 bytes, or with control characters")
+        guard Users.isPlain(text) else {
+            note("\(path).\(name)", Users.plainTexts)
             return nil
         }
         return text
@@ -175,12 +174,31 @@ private struct Reader {
         return flag
     }
 
-    private func isAddress(_ text: String) -> Bool {
+    private mutating func note(_ path: String, _ problem: String) {
+        faults.append(Users.Fault(path: path, problem: problem))
+    }
+}
+
+// MARK: - Rules that hold for users of the store too
+
+extension Users {
+    /// What is wrong with a text that ``isPlain(_:)`` refuses.
+    public static let plainTexts = "empty, longer than 255 bytes, or with control characters"
+
+    /// Whether a member of a user may have that text.
+    public static func isPlain(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.count <= 255
+            && text.unicodeScalars.allSatisfy { !(0..<0x20).contains($0.value) && !(0x7F..<0xA0).contains($0.value) }
+    }
+
+    /// Whether the text has the form of an e-mail address.
+    public static func isAddress(_ text: String) -> Bool {
         let parts = text.split(separator: "@", omittingEmptySubsequences: false)
         return parts.count == 2 && parts.allSatisfy { !$0.isEmpty } && !text.contains(" ")
     }
 
-    private func isLocale(_ text: String) -> Bool {
+    /// Whether the text has the form of a locale, as `en-US` has.
+    public static func isLocale(_ text: String) -> Bool {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         guard let language = parts.first, (2...3).contains(language.utf8.count) else { return false }
         return parts.count <= 3
@@ -188,9 +206,5 @@ private struct Reader {
                 (2...8).contains(part.utf8.count)
                     && part.utf8.allSatisfy { (48...57).contains($0) || (97...122).contains($0 | 32) }
             }
-    }
-
-    private mutating func note(_ path: String, _ problem: String) {
-        faults.append(Users.Fault(path: path, problem: problem))
     }
 }

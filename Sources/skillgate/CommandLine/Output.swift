@@ -21,6 +21,9 @@ enum Output {
     /// A line on standard error.
     static func error(_ text: String) { write(text + "\n", to: STDERR_FILENO) }
 
+    /// A question on standard error, on whose line the answer is typed.
+    static func prompt(_ text: String) { write(text, to: STDERR_FILENO) }
+
     /// `text` in that colour where standard output is a terminal and `NO_COLOR` is not set.
     static func coloured(_ text: String, _ colour: Colour) -> String {
         hasColour ? "\u{1B}[\(colour.rawValue)m\(text)\u{1B}[0m" : text
