@@ -20,7 +20,7 @@ enum UsersAddCommand: Command {
         CommandOption("--email", value: "E", "the e-mail address"),
         CommandOption("--locale", value: "L", "the language, as en-US is"),
     ]
-    static let example = "skillgate users add carol --name \"Carol Cook\" --config config/development.json5 < password.txt"
+    static let example = "skillgate users add carol --name Carol --config config/development.json5 < password.txt"
 
     static func run(_ arguments: Arguments) async throws(UsageError) -> Int32 {
         let username = try UserAdministration.username(arguments)

@@ -105,7 +105,8 @@ import Testing
             #expect(lines.map { $0["disabled"]?.bool } == [false, false, false, true])
             #expect(lines[2]["locale"] == "de-AT" && lines[2]["hidden"] == false && lines[2]["createdAt"] != nil)
             for output in [text.output, json.output] {
-                #expect(!output.contains("PASSWORDMARKER") && !output.contains("scrypt") && !output.contains("-password"))
+                #expect(
+                    !output.contains("PASSWORDMARKER") && !output.contains("scrypt") && !output.contains("-password"))
             }
         }
     }
