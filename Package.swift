@@ -131,9 +131,8 @@ let package = Package(
         tests(
             of: "Service",
             imports: [
-                "Alexa", "Concurrency", "Crypto", "HTTP", "JSON", "LinkMessages", "OAuth", "Simulator", "Storage",
-                "Telemetry",
-                "TestSupport", "Time",
+                "Alexa", "AppLinking", "Concurrency", "Crypto", "HTTP", "JSON", "LinkMessages", "OAuth", "Simulator",
+                "Storage", "Telemetry", "TestSupport", "Time",
             ]),
         tests(
             of: "Simulator",

@@ -59,8 +59,8 @@ extension LinkErrorKind {
     /// Whether trying again helps, and when.
     public var retry: LinkRetry {
         switch self {
-        case .declined: .never
-        case .unexpected: .now
+        // Nothing is wrong: who said no may say yes the next time. The service says so too.
+        case .declined, .unexpected: .now
         case .problem, .momentary: .later
         }
     }

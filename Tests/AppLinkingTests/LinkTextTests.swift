@@ -41,7 +41,7 @@ import Testing
 
     @Test("trying again is advised where it helps")
     func retry() {
-        #expect(LinkErrorKind.declined.retry == .never)
+        #expect(LinkErrorKind.declined.retry == .now)
         #expect(LinkErrorKind.unexpected.retry == .now)
         #expect(LinkErrorKind.momentary.retry == .later && LinkErrorKind.problem.retry == .later)
     }
