@@ -14,12 +14,11 @@ enum PasswordInput {
     /// Reads a password; on a terminal it asks for it twice, and shows nothing of it.
     static func read() throws(Fault) -> Secret {
         guard isatty(STDIN_FILENO) == 1 else { return try password(line()) }
-        let first = try password(unseen("Password: "))
-        let second = try unseen("Again: ")
-        guard constantTimeEquals(Array(first.exposed.utf8), second) else {
+        let typed = try unseen(["Password: ", "Again: "])
+        guard constantTimeEquals(typed[0], typed[1]) else {
             throw Fault(message: "the two passwords are not the same")
         }
-        return first
+        return try password(typed[0])
     }
 
     private static func password(_ bytes: [UInt8]) throws(Fault) -> Secret {
@@ -37,8 +36,8 @@ enum PasswordInput {
         return Secret(text)
     }
 
-    /// Reads a line while the terminal shows nothing of it.
-    private static func unseen(_ prompt: String) throws(Fault) -> [UInt8] {
+    /// Reads a line for each prompt while the terminal shows nothing of them.
+    private static func unseen(_ prompts: [String]) throws(Fault) -> [[UInt8]] {
         var settings = termios()
         guard unsafe tcgetattr(STDIN_FILENO, &settings) == 0 else {
             throw Fault(message: "the terminal cannot be asked without showing what is typed")
@@ -49,12 +48,13 @@ enum PasswordInput {
         guard unsafe tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden) == 0 else {
             throw Fault(message: "the terminal cannot be asked without showing what is typed")
         }
-        defer {
-            unsafe tcsetattr(STDIN_FILENO, TCSAFLUSH, &settings)
+        defer { unsafe tcsetattr(STDIN_FILENO, TCSAFLUSH, &settings) }
+        return prompts.map { prompt in
+            Output.prompt(prompt)
+            let line = line()
             Output.error("")
+            return line
         }
-        Output.prompt(prompt)
-        return line()
     }
 
     /// The next line without its end; no more than is needed to see that it is too long.
