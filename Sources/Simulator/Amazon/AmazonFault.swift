@@ -10,6 +10,8 @@ public enum AmazonFault: Hashable, Sendable {
     case garbage
     /// Answers rightly, but so much later.
     case delay(Duration)
+    /// Does what it is asked, and then never answers.
+    case lostAnswer
     /// Never answers; the connection ends when the caller gives up or the hosts stop.
     case silence
 }
@@ -22,10 +24,15 @@ public enum AmazonEndpoint: Hashable, Sendable, CaseIterable {
     case token
     /// A region's event gateway.
     case events(AlexaRegion)
+    /// Where customers learn their region's host.
+    case regions
+    /// A region's enablement API.
+    case enablement(AlexaRegion)
 
     /// Every one of them.
     public static var allCases: [AmazonEndpoint] {
-        [.certificates, .token] + AlexaRegion.allCases.map(AmazonEndpoint.events)
+        [.certificates, .token, .regions] + AlexaRegion.allCases.map(AmazonEndpoint.events)
+            + AlexaRegion.allCases.map(AmazonEndpoint.enablement)
     }
 }
 

@@ -8,8 +8,8 @@ public import Time
 ///
 /// `s3.amazonaws.com` serves certificate chains under `/echo.api/`: that of the authority, and one for each
 /// ``ChainFault`` by its name. `api.amazon.com` is Login with Amazon's token endpoint; `api.amazonalexa.com`,
-/// `api.eu.amazonalexa.com` and `api.fe.amazonalexa.com` are the regions' event gateways. Whatever else is asked is
-/// answered with 404 and recorded, so that a test sees it.
+/// `api.eu.amazonalexa.com` and `api.fe.amazonalexa.com` are the regions' event gateways and enablement APIs; `/ap/oa` at
+/// whatever host is the page of consent. Whatever else is asked is answered with 404 and recorded, so that a test sees it.
 public final class AmazonHosts: HTTPResponder, Sendable {
     /// How many requests are remembered.
     public static let recordLimit = 10_000
@@ -28,6 +28,8 @@ public final class AmazonHosts: HTTPResponder, Sendable {
     public let tokens: TokenEndpoint
     /// The regions' event gateways.
     public let events: EventEndpoint
+    /// Account linking: the users' consent, and the regions' enablement API.
+    public let linking: LinkingEndpoint
     private let clock: WallClock
     private let state: Locked<State>
 
@@ -37,6 +39,7 @@ public final class AmazonHosts: HTTPResponder, Sendable {
         self.clock = clock
         tokens = TokenEndpoint(clients: clients, clock: clock)
         events = EventEndpoint(tokens: tokens)
+        linking = LinkingEndpoint(tokens: tokens)
         state = Locked(State(chains: [AlexaSigner.chainFile: authority.signing.pem]))
     }
 
@@ -93,22 +96,29 @@ public final class AmazonHosts: HTTPResponder, Sendable {
             return await answer(.certificates) { self.chain(request, String(path.dropFirst("/echo.api/".count))) }
         case ("api.amazon.com", "/auth/o2/token"):
             return await answer(.token) { self.tokens.answer(request) }
+        // A browser reaches it at an address of this machine.
+        case (_, LinkingEndpoint.loginPath[...]): return ConsentPage(linking: linking).answer(request)
         default:
-            guard let region = EventEndpoint.hosts[host], request.path == "/v3/events" else {
-                return HTTPResponse(status: 404)
+            guard let region = EventEndpoint.hosts[host] else { return HTTPResponse(status: 404) }
+            if request.path == "/v3/events" {
+                return await answer(.events(region)) { self.events.answer(request, region: region) }
             }
-            return await answer(.events(region)) { self.events.answer(request, region: region) }
+            if request.path == LinkingEndpoint.regionsPath {
+                return await answer(.regions) { self.linking.regions(request) }
+            }
+            guard LinkingEndpoint.answers(request.path) else { return HTTPResponse(status: 404) }
+            return await answer(.enablement(region)) { await self.linking.answer(request, region: region) }
         }
     }
 
-    private func answer(_ endpoint: AmazonEndpoint, rightly: () -> HTTPResponse) async -> HTTPResponse {
+    private func answer(_ endpoint: AmazonEndpoint, rightly: () async -> HTTPResponse) async -> HTTPResponse {
         let fault: AmazonFault? = state.withLock { state in
             guard let first = state.faults[endpoint]?.first else { return state.standing[endpoint] }
             state.faults[endpoint]?.removeFirst()
             return first
         }
         switch fault {
-        case nil: return rightly()
+        case nil: return await rightly()
         case .status(let status, let body)?: return HTTPResponse(status: status, body: Array(body.utf8))
         case .gateway(let status, let code, let retryAfter)?:
             var answer = EventEndpoint.answer(to: EventRefusal(status: status, code: code, description: "as scripted"))
@@ -117,8 +127,9 @@ public final class AmazonHosts: HTTPResponder, Sendable {
         case .garbage?: return HTTPResponse(status: 200, body: Array("<html>something else</html>".utf8))
         case .delay(let duration)?:
             try? await Task.sleep(for: duration)
-            return rightly()
-        case .silence?:
+            return await rightly()
+        case .lostAnswer?, .silence?:
+            if case .lostAnswer? = fault { _ = await rightly() }
             // Ends with the task, which the server cancels when the caller leaves or its limit is reached.
             try? await Task.sleep(for: .seconds(3600))
             return HTTPResponse(status: 503)

@@ -21,13 +21,26 @@ public final class TokenEndpoint: Sendable {
         let redirectURI: String?
         let challenge: String?
         let endsAt: UnixTime
+        let account: String?
         var isUsed = false
+    }
+
+    /// Whose a token is.
+    private struct Owner {
+        let clientID: String
+        /// The customer, in tokens of account linking.
+        let account: String?
+    }
+
+    private struct AccessToken {
+        let owner: Owner
+        let endsAt: UnixTime
     }
 
     private struct State {
         var codes: [String: Code] = [:]
-        var refreshTokens: [String: String] = [:]  // the client's id by the token's hash
-        var accessTokens: [String: UnixTime] = [:]  // the end of each token of an `events` client, by its hash
+        var refreshTokens: [String: Owner] = [:]  // by the token's hash
+        var accessTokens: [String: AccessToken] = [:]  // by the token's hash
         var expiresInAsText = false
         var rotatesRefreshTokens = false
     }
@@ -48,10 +61,12 @@ public final class TokenEndpoint: Sendable {
     ///   - clientID: the client that may exchange it.
     ///   - redirectURI: the redirect URI of the authorization request; nil for a code of AcceptGrant.
     ///   - challenge: the S256 challenge of the authorization request, where there was one.
+    ///   - account: the customer who agreed, in account linking.
     ///   - isSpent: whether it was exchanged already.
     /// - Returns: the code.
     public func issueCode(
-        clientID: String, redirectURI: String? = nil, challenge: String? = nil, isSpent: Bool = false
+        clientID: String, redirectURI: String? = nil, challenge: String? = nil, account: String? = nil,
+        isSpent: Bool = false
     ) -> String {
         let code = "AN" + SecureRandom.token(bytes: 15)
         let endsAt = clock().adding(seconds: Self.codeSeconds)
@@ -59,7 +74,8 @@ public final class TokenEndpoint: Sendable {
         state.withLock { state in
             if state.codes.count >= Self.codeLimit { state.codes = state.codes.filter { now < $0.value.endsAt } }
             state.codes[code] = Code(
-                clientID: clientID, redirectURI: redirectURI, challenge: challenge, endsAt: endsAt, isUsed: isSpent)
+                clientID: clientID, redirectURI: redirectURI, challenge: challenge, endsAt: endsAt, account: account,
+                isUsed: isSpent)
         }
         return code
     }
@@ -95,7 +111,22 @@ public final class TokenEndpoint: Sendable {
     /// Whether the event gateways take an access token now.
     public func isLive(_ accessToken: String) -> Bool {
         let now = clock()
-        return state.withLock { $0.accessTokens[Hex.encode(SHA256.digest(accessToken))].map { now < $0 } ?? false }
+        return state.withLock { state in
+            state.accessTokens[Hex.encode(SHA256.digest(accessToken))].map {
+                now < $0.endsAt && clients[$0.owner.clientID]?.use == .events
+            } ?? false
+        }
+    }
+
+    /// Whose an access token of account linking is; nil where it is none that is good now.
+    func owner(of accessToken: String) -> (account: String, clientID: String)? {
+        let now = clock()
+        return state.withLock { state in
+            guard let token = state.accessTokens[Hex.encode(SHA256.digest(accessToken))], now < token.endsAt,
+                let account = token.owner.account, clients[token.owner.clientID]?.use == .linking
+            else { return nil }
+            return (account, token.owner.clientID)
+        }
     }
 
     /// Tokens of whichever client takes AcceptGrant's codes; good for nothing where there is none.
@@ -105,8 +136,9 @@ public final class TokenEndpoint: Sendable {
                 accessToken: Secret("Atza|none"), refreshToken: Secret("Atzr|none"),
                 lifetimeSeconds: Self.accessTokenSeconds)
         }
+        let owner = Owner(clientID: client.id, account: nil)
         return AmazonTokens(
-            accessToken: Secret(newAccessToken(for: client)), refreshToken: Secret(newRefreshToken(for: client)),
+            accessToken: Secret(newAccessToken(for: owner)), refreshToken: Secret(newRefreshToken(for: owner)),
             lifetimeSeconds: Self.accessTokenSeconds)
     }
 
@@ -166,7 +198,8 @@ public final class TokenEndpoint: Sendable {
         }
         let challenge = form["code_verifier"].map { Base64URL.encode(SHA256.digest($0)) }
         guard challenge == code.challenge else { return refusal("invalid_grant", "code_verifier does not fit") }
-        return tokens(for: client, refreshToken: newRefreshToken(for: client))
+        let owner = Owner(clientID: client.id, account: code.account)
+        return tokens(for: owner, refreshToken: newRefreshToken(for: owner))
     }
 
     private func refresh(_ form: Form, _ client: TokenEndpoint.Client) -> HTTPResponse {
@@ -175,44 +208,44 @@ public final class TokenEndpoint: Sendable {
         }
         let key = Hex.encode(SHA256.digest(token))
         let rotates = rotatesRefreshTokens
-        let isKnown = state.withLock { state in
-            guard state.refreshTokens[key] == client.id else { return false }
+        let owner: Owner? = state.withLock { state in
+            guard let owner = state.refreshTokens[key], owner.clientID == client.id else { return nil }
             if rotates { state.refreshTokens[key] = nil }
-            return true
+            return owner
         }
-        guard isKnown else { return refusal("invalid_grant", "the refresh token is unknown or another client's") }
-        return tokens(for: client, refreshToken: rotates ? newRefreshToken(for: client) : token)
+        guard let owner else { return refusal("invalid_grant", "the refresh token is unknown or another client's") }
+        return tokens(for: owner, refreshToken: rotates ? newRefreshToken(for: owner) : token)
     }
 
-    private func newRefreshToken(for client: TokenEndpoint.Client) -> String {
+    private func newRefreshToken(for owner: Owner) -> String {
         let token = "Atzr|" + SecureRandom.token()
         let key = Hex.encode(SHA256.digest(token))
-        state.withLock { $0.refreshTokens[key] = client.id }
+        state.withLock { $0.refreshTokens[key] = owner }
         return token
     }
 
-    private func newAccessToken(for client: TokenEndpoint.Client) -> String {
+    private func newAccessToken(for owner: Owner) -> String {
         let token = "Atza|" + SecureRandom.token()
-        guard client.use == .events else { return token }
         let now = clock()
         state.withLock { state in
             if state.accessTokens.count >= Self.codeLimit {
-                state.accessTokens = state.accessTokens.filter { now < $0.value }
+                state.accessTokens = state.accessTokens.filter { now < $0.value.endsAt }
             }
             if state.accessTokens.count >= Self.codeLimit,
-                let oldest = state.accessTokens.min(by: { $0.value < $1.value })
+                let oldest = state.accessTokens.min(by: { $0.value.endsAt < $1.value.endsAt })
             {
                 state.accessTokens[oldest.key] = nil
             }
-            state.accessTokens[Hex.encode(SHA256.digest(token))] = now.adding(seconds: Self.accessTokenSeconds)
+            state.accessTokens[Hex.encode(SHA256.digest(token))] = AccessToken(
+                owner: owner, endsAt: now.adding(seconds: Self.accessTokenSeconds))
         }
         return token
     }
 
-    private func tokens(for client: TokenEndpoint.Client, refreshToken: String) -> HTTPResponse {
+    private func tokens(for owner: Owner, refreshToken: String) -> HTTPResponse {
         let seconds = Self.accessTokenSeconds
         let body: JSONValue = [
-            "access_token": .string(newAccessToken(for: client)), "refresh_token": .string(refreshToken),
+            "access_token": .string(newAccessToken(for: owner)), "refresh_token": .string(refreshToken),
             "token_type": "bearer", "expires_in": expiresInAsText ? .string(String(seconds)) : .integer(seconds),
         ]
         return answer(200, body)
