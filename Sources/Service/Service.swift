@@ -113,7 +113,13 @@ public func makeService(_ configuration: Configuration, _ parts: ServiceParts) a
     let apps = linking.appRoutes(bearer: bearer, clients: .apps(configuration), log: parts.log)
     let endpoints = [custom.route, events.route, smartHome?.route, reciprocal?.route].compactMap(\.self)
     let logo = configuration.company.logo.map { [$0.route] } ?? []
-    let routes = endpoints + (provider.embedded?.routes ?? []) + provider.core.routes + logo + apps
+    let routes =
+        endpoints + (provider.embedded?.routes ?? []) + provider.core.routes + logo + apps
+        + AssociationFiles(configuration.apps).routes
+        + OperatorEndpoint(
+            authentication: provider.core.authentication, traces: parts.store, links: parts.store,
+            answers: PageAnswers(frame: PageFrame(configuration.company)), log: parts.log
+        ).routes
     let refuse: @Sendable (Router.Refusal) -> HTTPResponse = { [log = parts.log] in
         HTTPResponse(problemOf: $0, log: log)
     }

@@ -12,9 +12,35 @@ public protocol TraceStore: Sendable {
     /// The latest traces of a subject, or of all where it is nil, newest first, at most `limit`.
     func traces(subject: String?, limit: Int) async throws -> [TraceRecord]
 
+    /// The latest traces of what `query` describes, newest first, at most `limit`.
+    func traces(matching query: TraceQuery, limit: Int) async throws -> [TraceRecord]
+
     /// Drops what began before `moment`; says how many.
     @discardableResult
     func prune(before moment: UnixTime) async throws -> Int
+}
+
+/// Which traces are meant; what is nil does not matter.
+public struct TraceQuery: Sendable, Hashable {
+    /// What they tell of.
+    public var kind: Trace.Kind?
+    /// What became of it: one of these.
+    public var outcomes: Set<TraceOutcome>?
+    /// Whose they are.
+    public var subject: String?
+
+    /// Traces of that kind, with one of those outcomes, of that subject.
+    public init(kind: Trace.Kind? = nil, outcomes: Set<TraceOutcome>? = nil, subject: String? = nil) {
+        self.kind = kind
+        self.outcomes = outcomes
+        self.subject = subject
+    }
+
+    /// Whether a trace is meant.
+    public func isMet(by trace: TraceRecord) -> Bool {
+        (kind ?? trace.kind) == trace.kind && outcomes?.contains(trace.outcome) != false
+            && (subject ?? trace.subject) == trace.subject
+    }
 }
 
 /// Hands finished traces to a store after the answer has left.

@@ -76,4 +76,35 @@ import Time
             #expect(try await store.traces(subject: nil, limit: 10).map(\.id) == ["2", "3"])
         }
     }
+
+    @Test("traces are found by kind, outcome and subject together, newest first", arguments: StoreKind.allCases)
+    func queries(kind: StoreKind) async throws {
+        try await kind.with { store, _ in
+            func save(_ id: String, _ kind: Trace.Kind, _ outcome: TraceOutcome, _ subject: String? = nil) async throws
+            {
+                var trace = trace(id, seconds: 100 + (Int64(id) ?? 0), subject: subject)
+                (trace.kind, trace.outcome) = (kind, outcome)
+                try await store.save(trace)
+            }
+            try await save("1", .link, .refused, "u1")
+            try await save("2", .link, .ok, "u1")
+            try await save("3", .smartHome, .failed, "u1")
+            try await save("4", .link, .failed, "u2")
+            try await save("5", .link, .failed)
+            func ids(_ query: TraceQuery, limit: Int = 10) async throws -> String {
+                try await store.traces(matching: query, limit: limit).map(\.id).joined(separator: " ")
+            }
+            let failures: Set<TraceOutcome> = [.refused, .failed]
+            #expect(try await ids(TraceQuery()) == "5 4 3 2 1")
+            #expect(try await ids(TraceQuery(kind: .link)) == "5 4 2 1")
+            #expect(try await ids(TraceQuery(kind: .link, outcomes: failures)) == "5 4 1")
+            #expect(try await ids(TraceQuery(kind: .link, outcomes: failures), limit: 2) == "5 4")
+            #expect(try await ids(TraceQuery(kind: .link, outcomes: failures, subject: "u1")) == "1")
+            #expect(try await ids(TraceQuery(outcomes: [.failed], subject: "u1")) == "3")
+            #expect(try await ids(TraceQuery(outcomes: [], subject: "u1")) == "")
+            #expect(try await ids(TraceQuery(subject: "' OR 1=1 --")) == "")
+            try await save("1", .link, .ok, "u1")
+            #expect(try await ids(TraceQuery(kind: .link, outcomes: failures, subject: "u1")) == "")
+        }
+    }
 }

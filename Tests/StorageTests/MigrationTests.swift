@@ -1,6 +1,7 @@
 import Alexa
 import CSQLite
 import Storage
+import Telemetry
 import TestSupport
 import Testing
 import Time
@@ -16,6 +17,9 @@ import Time
         DELETE FROM counters WHERE name = 'changes';
         DROP TABLE link_attempts; DROP TABLE links; DROP TABLE link_joins;
         DROP TABLE provider_codes; DROP TABLE refresh_tokens; DROP TABLE provider_grants; DROP TABLE provider_keys;
+        DROP INDEX traces_by_kind;
+        ALTER TABLE traces DROP COLUMN kind;
+        ALTER TABLE traces DROP COLUMN outcome;
         ALTER TABLE grants DROP COLUMN gateway_region;
         ALTER TABLE grants DROP COLUMN lane_lease;
         ALTER TABLE grants DROP COLUMN lane_owner;
@@ -36,6 +40,25 @@ import Time
             #expect(grant == Grant(key: key(), credentials: credentials("home"), sequence: 1, version: 1))
             #expect(try await store.post([event(.added)], by: soon) == PostOutcome(rows: 2))
             #expect(try await store.drain().count == 2)
+        }
+    }
+
+    @Test("traces of the time before they were told apart by kind and outcome are found by both")
+    func traces() async throws {
+        try await withFolder { folder in
+            let path = folder + "/store.sqlite"
+            let old = TraceRecord(
+                id: "1", kind: .link, startedAt: UnixTime(seconds: 9), durationMilliseconds: 1, outcome: .refused)
+            try await OutboxFileTests.open(path).save(old)
+            let undo = """
+                DROP INDEX traces_by_kind; ALTER TABLE traces DROP COLUMN kind; ALTER TABLE traces DROP COLUMN outcome;
+                INSERT INTO traces VALUES ('2', 8000, NULL, CAST('no JSON' AS BLOB)); PRAGMA user_version = 7;
+                """
+            #expect(run(undo, path) == SQLITE_OK)
+            let store = try OutboxFileTests.open(path)
+            let query = TraceQuery(kind: .link, outcomes: [.refused])
+            #expect(try await store.traces(matching: query, limit: 10) == [old])
+            #expect(try await store.traces(matching: TraceQuery(kind: .custom), limit: 10).isEmpty)
         }
     }
 

@@ -32,6 +32,9 @@ private final class GatedStore: TraceStore {
     func traces(subject: String?, limit: Int) async throws -> [TraceRecord] {
         saved.withLock { Array($0.prefix(limit)) }
     }
+    func traces(matching query: TraceQuery, limit: Int) async throws -> [TraceRecord] {
+        saved.withLock { Array($0.filter(query.isMet).prefix(limit)) }
+    }
     func prune(before moment: UnixTime) async throws -> Int { 0 }
 }
 

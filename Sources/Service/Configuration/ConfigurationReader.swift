@@ -117,16 +117,6 @@ struct ConfigurationReader {
         }
     }
 
-    private func apps() -> Configuration.Apps {
-        let apps = root.sectionOrEmpty("apps")
-        return Configuration.Apps(
-            clients: apps.optionalTexts("clients").map(Set.init),
-            ios: apps.sections("ios").map { .init(appID: $0.text("appID"), paths: $0.texts("paths")) },
-            android: apps.sections("android").map {
-                .init(package: $0.text("package"), fingerprints: $0.texts("fingerprints"))
-            })
-    }
-
     private mutating func listen() -> Configuration.Listen {
         let section = root.sectionOrEmpty("listen")
         var listen = Configuration.Listen()

@@ -4,13 +4,14 @@ import OAuth
 
 /// The routes of the authorization server that clients call: tokens, revocation, introspection, metadata.
 enum TokenRoutes {
+    static let tokenPath = "/oauth/token"
     static let form = "application/x-www-form-urlencoded"
     /// Alexa waits 4.5 s for tokens.
     static let timeLimit: Duration = .seconds(4)
 
     /// `POST /oauth/token`.
     static func token(_ server: AuthorizationServer) -> Route {
-        Route(.post, "/oauth/token", timeLimit: timeLimit, mediaType: form) { request, _ in
+        Route(.post, tokenPath, timeLimit: timeLimit, mediaType: form) { request, _ in
             request.lateAnswer.response = late
             return await server.answerToken(request)
         }

@@ -62,9 +62,12 @@ public final class CustomSkillEndpoint: Sendable {
             skills.map { ($0.id, MountedSkill($0, texts: texts)) }, uniquingKeysWith: { first, _ in first })
     }
 
+    /// The path.
+    static let path = "/alexa/custom"
+
     /// The route.
     public var route: Route {
-        Route(.post, "/alexa/custom", timeLimit: Self.timeLimit, mediaType: "application/json") { request, _ in
+        Route(.post, Self.path, timeLimit: Self.timeLimit, mediaType: "application/json") { request, _ in
             await self.respond(to: request)
         }
     }

@@ -23,9 +23,12 @@ extension MemoryStore: TraceStore {
 
     /// The latest traces of a subject, or of all where it is nil, newest first, at most `limit`.
     public func traces(subject: String?, limit: Int) async throws -> [TraceRecord] {
-        state.withLock { state in
-            Array(state.sortedTraces.filter { subject == nil || $0.subject == subject }.prefix(limit))
-        }
+        try await traces(matching: TraceQuery(subject: subject), limit: limit)
+    }
+
+    /// The latest traces of what `query` describes, newest first, at most `limit`.
+    public func traces(matching query: TraceQuery, limit: Int) async throws -> [TraceRecord] {
+        state.withLock { state in Array(state.sortedTraces.filter(query.isMet).prefix(limit)) }
     }
 
     /// Drops what began before `moment`; says how many.

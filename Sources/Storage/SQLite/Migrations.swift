@@ -3,7 +3,7 @@ enum Migrations {
     /// The schema that the last step makes.
     static var newest: Int64 { Int64(steps.count) }
 
-    static let steps: [String] = [grants, signingKeys, traces, outbox, provider, users, links]
+    static let steps: [String] = [grants, signingKeys, traces, outbox, provider, users, links, traceKinds]
 
     // Alexa user ids are in clear; tokens are sealed; the key's absent parts are '' since NULLs are never equal.
     private static let grants = """
@@ -123,6 +123,15 @@ enum Migrations {
             region TEXT, first_seen_at INTEGER NOT NULL, seen_at INTEGER NOT NULL,
             PRIMARY KEY (skill, alexa_user_id)) STRICT, WITHOUT ROWID;
         CREATE INDEX link_joins_by_subject ON link_joins (subject);
+        """
+
+    // The operator looks for failed attempts to link among thousands of other traces.
+    private static let traceKinds = """
+        ALTER TABLE traces ADD COLUMN kind TEXT NOT NULL DEFAULT '';
+        ALTER TABLE traces ADD COLUMN outcome TEXT NOT NULL DEFAULT '';
+        UPDATE traces SET kind = json_extract(CAST(record AS TEXT), '$.kind'),
+            outcome = json_extract(CAST(record AS TEXT), '$.outcome') WHERE json_valid(CAST(record AS TEXT));
+        CREATE INDEX traces_by_kind ON traces (kind, outcome, started_at);
         """
 }
 

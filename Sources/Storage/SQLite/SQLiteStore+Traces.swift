@@ -14,10 +14,13 @@ extension SQLiteStore: TraceStore {
         }
         try await database.write(by: .ofBackgroundWork) { (connection: inout Connection) throws(StorageError) in
             try connection.run(
-                "INSERT OR REPLACE INTO traces VALUES (?1, ?2, ?3, ?4)",
+                """
+                INSERT OR REPLACE INTO traces (id, started_at, subject, record, kind, outcome)
+                VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+                """,
                 [
                     .text(trace.id), .integer(trace.startedAt.milliseconds), .optional(trace.subject),
-                    .blob(trace.stored),
+                    .blob(trace.stored), .text(trace.kind.rawValue), .text(trace.outcome.rawValue),
                 ])
             guard mustTrim else { return }
             try connection.run(
@@ -38,17 +41,29 @@ extension SQLiteStore: TraceStore {
 
     /// The latest traces of a subject, or of all where it is nil, newest first, at most `limit`.
     public func traces(subject: String?, limit: Int) async throws -> [TraceRecord] {
-        try await database.read(by: .ofBackgroundWork) { (connection: inout Connection) throws(StorageError) in
-            let rows =
-                if let subject {
-                    try connection.rows(
-                        "SELECT record FROM traces WHERE subject = ?1 ORDER BY started_at DESC, id LIMIT ?2",
-                        [.text(subject), .integer(Int64(limit))])
-                } else {
-                    try connection.rows(
-                        "SELECT record FROM traces ORDER BY started_at DESC, id LIMIT ?1", [.integer(Int64(limit))])
-                }
-            return rows.compactMap { TraceRecord(stored: $0.blob(0)) }
+        try await traces(matching: TraceQuery(subject: subject), limit: limit)
+    }
+
+    /// The latest traces of what `query` describes, newest first, at most `limit`.
+    public func traces(matching query: TraceQuery, limit: Int) async throws -> [TraceRecord] {
+        var conditions: [String] = []
+        var values: [SQLValue] = []
+        func place(_ value: SQLValue) -> String {
+            values.append(value)
+            return "?\(values.count)"
+        }
+        if let subject = query.subject { conditions.append("subject = \(place(.text(subject)))") }
+        if let kind = query.kind { conditions.append("kind = \(place(.text(kind.rawValue)))") }
+        if let outcomes = query.outcomes {
+            let places = outcomes.map { place(.text($0.rawValue)) }
+            conditions.append("outcome IN (\(places.joined(separator: ", ")))")
+        }
+        let selection = conditions.isEmpty ? "" : "WHERE \(conditions.joined(separator: " AND "))"
+        let most = place(.integer(Int64(limit)))
+        let sql = "SELECT record FROM traces \(selection) ORDER BY started_at DESC, id LIMIT \(most)"
+        let bound = values
+        return try await database.read(by: .ofBackgroundWork) { (connection: inout Connection) throws(StorageError) in
+            try connection.rows(sql, bound).compactMap { TraceRecord(stored: $0.blob(0)) }
         }
     }
 

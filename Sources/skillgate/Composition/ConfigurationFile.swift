@@ -19,7 +19,8 @@ enum ConfigurationFile {
         }
     }
 
-    private static func tell(_ faults: [FileFault], of path: String, asJSON: Bool) {
+    /// Says what is wrong with the configuration at `path`, or with what a command needs of it.
+    static func tell(_ faults: [FileFault], of path: String, asJSON: Bool) {
         if asJSON {
             for fault in faults { Output.line(["key": .string(fault.path), "problem": .string(fault.problem)]) }
             return

@@ -193,4 +193,7 @@ private func tellOfSettings(_ configuration: Configuration, _ log: Log) {
     if !configuration.http.resolve.isEmpty { keys.append("http.resolve") }
     if configuration.http.proxy != nil { keys.append("http.proxy") }
     for key in keys { log.notice("a setting changes whom the service trusts or calls", .key(key)) }
+    for (key, url) in configuration.redirectURLsOutsideApps {
+        log.notice("no pattern of apps.ios[].paths covers a redirect address: it opens no app", .key(key), .detail(url))
+    }
 }

@@ -1,0 +1,86 @@
+import FoundationEssentials
+import JSON
+import Storage
+import Telemetry
+import TestSupport
+import Testing
+import Time
+
+@Suite("skillgate trace", .timeLimit(.minutes(5))) struct TraceCommandTests {
+    static func record(_ id: Int, subject: String?, seconds: Int64 = 0) -> TraceRecord {
+        TraceRecord(
+            id: String(repeating: "\(id)", count: 32), kind: .link,
+            startedAt: UnixTime(seconds: 1_700_000_000 + seconds), durationMilliseconds: 1234, outcome: .failed,
+            reason: "link.credentialsRefused", subject: subject,
+            steps: [
+                TraceRecord.Step(name: "exchange", outcome: .ok, startMilliseconds: 2, durationMilliseconds: 140),
+                TraceRecord.Step(
+                    name: "enablement.EU", outcome: .refused, reason: "link.credentialsRefused",
+                    startMilliseconds: 150, durationMilliseconds: 900),
+            ], notes: [TraceRecord.Note(name: "skill", value: "demo")])
+    }
+
+    /// A stage whose store holds three traces.
+    private func run(_ words: [String]) async throws -> ProgramRun.Outcome {
+        try await Stage.with { stage in
+            let made = try await ProgramRun.run(["migrate", "--config", stage.configurationPath])
+            #expect(made.code == 0)
+            let store = try stage.openStore()
+            try await store.save(Self.record(1, subject: "u1001"))
+            try await store.save(Self.record(2, subject: "u1001", seconds: 60))
+            try await store.save(Self.record(3, subject: "u1002"))
+            return try await ProgramRun.run(["trace"] + words + ["--config", stage.configurationPath])
+        }
+    }
+
+    @Test("an id shows every step with its outcome, reason and time")
+    func byID() async throws {
+        let run = try await run([Self.record(1, subject: nil).id])
+        #expect(run.code == 0 && run.error.isEmpty)
+        #expect(run.output == Self.record(1, subject: "u1001").text)
+        for part in [
+            "link.credentialsRefused", "exchange", "enablement.EU", "+900 ms", "subject: u1001", "skill: demo",
+        ] {
+            #expect(run.output.contains(part), "\(part)")
+        }
+    }
+
+    @Test("--json prints an object a line; --user the latest first, and none of anybody else")
+    func byUser() async throws {
+        let run = try await run(["--user", "u1001", "--json"])
+        #expect(run.code == 0)
+        let lines = run.output.split(separator: "\n").map { try? JSONValue(parsing: Array($0.utf8)) }
+        #expect(lines.map { $0?["id"]?.string?.first } == ["2", "1"])
+        #expect(lines[0]?["steps"]?.array?.count == 2)
+        let limited = try await self.run(["--user", "u1001", "--limit", "1"])
+        #expect(limited.output == Self.record(2, subject: "u1001", seconds: 60).text)
+    }
+
+    @Test("what the store does not hold exits with 1", arguments: [["nonsense"], ["--user", "u9"], ["' OR 1=1 --"]])
+    func unknown(words: [String]) async throws {
+        let run = try await run(words)
+        #expect(run.code == 1 && run.output.isEmpty && run.error.contains("the store holds no trace"))
+        let json = try await self.run(words + ["--json"])
+        #expect(json.code == 1 && json.output.contains(#""ok":false"#))
+    }
+
+    @Test("a store that is not there is not made", arguments: [false, true])
+    func noStore(asJSON: Bool) async throws {
+        try await Stage.with { stage in
+            let words = ["trace", "x", "--config", stage.configurationPath] + (asJSON ? ["--json"] : [])
+            let run = try await ProgramRun.run(words)
+            #expect(run.code == 1 && (run.output + run.error).contains("is not there"))
+            #expect(!FileManager.default.fileExists(atPath: stage.databasePath))
+        }
+    }
+
+    @Test(
+        "wrong usage exits with 2",
+        arguments: [
+            [], ["a", "b"], ["a", "--user", "u"], ["a", "--limit", "3"], ["--user", "u", "--limit", "0"],
+        ])
+    func wrongUsage(words: [String]) async throws {
+        let run = try await ProgramRun.run(["trace"] + words)
+        #expect(run.code == 2 && run.output.isEmpty && !run.error.isEmpty)
+    }
+}
