@@ -29,6 +29,8 @@ final class Stage: Sendable {
         var users: String?
         /// What the file of the embedded provider's devices says; nil leaves it without devices.
         var devices: String?
+        /// Members of `apps`.
+        var apps = ""
         /// More of the provider's clients, each followed by a comma.
         var clients = ""
         /// Stands before each of the secrets in the configuration.
@@ -148,7 +150,7 @@ final class Stage: Sendable {
         let resolved = hosts.map { "\"\($0):443:127.0.0.1:\(listener.port)\"" }.joined(separator: ", ")
         return """
             { development: true, publicURL: "http://127.0.0.1:0", listen: { port: 0 },
-              store: { url: "sqlite:store.sqlite" },
+              store: { url: "sqlite:store.sqlite" }, apps: { \(options.apps) },
               skills: [{
                 name: "demo", id: "\(Self.skillID)", smartHome: true,
                 linking: { clientID: "linking-client", clientSecret: "\(secret)linking-secret", vendorID: "MTEST",
@@ -201,11 +203,13 @@ final class Stage: Sendable {
     }
 
     /// A user's token of the embedded provider of a service that runs.
-    func embeddedToken(of service: RunningService, subject: String = "u1001") async throws -> String {
+    func embeddedToken(
+        of service: RunningService, subject: String = "u1001", client: String = "alexa"
+    ) async throws -> String {
         let keys = SigningKeys(store: try openStore(), tokenSeconds: 3600, clock: Self.now)
         try await keys.load()
         let issuer = "http://127.0.0.1:\(service.port)"
-        let claims = AccessTokenMinter.Claims(subject: subject, clientID: "alexa", scopes: ["profile", "devices"])
+        let claims = AccessTokenMinter.Claims(subject: subject, clientID: client, scopes: ["profile", "devices"])
         return try AccessTokenMinter(issuer: issuer, audience: issuer, key: try keys.current())
             .token(claims, lifetimeSeconds: 600, now: Self.now()).exposed
     }

@@ -1,4 +1,6 @@
+import Crypto
 import FoundationEssentials
+import HTTP
 import JSON
 import Storage
 import Telemetry
@@ -82,5 +84,82 @@ import Time
     func wrongUsage(words: [String]) async throws {
         let run = try await ProgramRun.run(["trace"] + words)
         #expect(run.code == 2 && run.output.isEmpty && !run.error.isEmpty)
+    }
+
+    static let options: Stage.Options = {
+        var options = Stage.Options()
+        options.provider = .embedded
+        options.apps = #"ios: [{ appID: "TEAM.com.example.app" }]"#
+        options.clients = #"""
+            { id: "app", redirectURIs: ["com.example.app:/callback"] },
+            { id: "operator", secret: "operator-secret", grants: ["client_credentials"], role: "operator" },
+            """#
+        return options
+    }()
+
+    /// What the operator gets at `target`.
+    private static func asked(_ target: String, _ service: RunningService, accept: String) async throws -> String {
+        let pair = Base64.encode(Array("operator:operator-secret".utf8))
+        let request = RawClient.request(
+            target, method: "GET", fields: ["Authorization": "Basic " + pair, "Accept": accept])
+        let answer = try await service.answer(to: request)
+        return answer.status == 200 ? answer.text : ""
+    }
+
+    @Test("an attempt of the app that fails is found by the id that the app got, in the program and by the command")
+    func attempted() async throws {
+        try await Stage.with(Self.options) { stage in
+            let ending = try await stage.run { service in
+                let token = try await stage.embeddedToken(of: service, client: "app")
+                let body = #"{"amazonAuthCode":"ANsecretCode","state":"never-given-out"}"#
+                let answer = try await service.answer(
+                    to: RawClient.request(
+                        "/alexa/link",
+                        fields: ["Authorization": "Bearer " + token, "Content-Type": "application/json"],
+                        body: Array(body.utf8)))
+                let problem = try JSONValue(parsing: answer.body)
+                #expect(problem["code"]?.string == "link.stateUnknown", "\(answer.text)")
+                let id = try #require(problem["traceID"]?.string)
+                // Traces are stored after the answer has left.
+                try await until { !(try await Self.asked("/admin/traces/" + id, service, accept: "*/*")).isEmpty }
+                var shown: [String] = []
+                for target in ["/admin/links", "/admin/links?subject=u1001", "/admin/traces/" + id] {
+                    for accept in ["application/json", "text/html"] {
+                        shown.append(try await Self.asked(target, service, accept: accept))
+                    }
+                }
+                for words in [[id], [id, "--json"], ["--user", "u1001"]] {
+                    let run = try await ProgramRun.run(["trace"] + words + ["--config", stage.configurationPath])
+                    #expect(run.code == 0, "\(run.error)")
+                    shown.append(run.output)
+                }
+                for text in shown {
+                    #expect(text.contains("link.stateUnknown") && text.contains(id) && text.contains("state"))
+                    #expect(!text.contains("ANsecretCode") && !text.contains("never-given-out"))
+                    #expect(!text.contains(token))
+                }
+            }
+            #expect(ending.code == 0)
+        }
+    }
+
+    @Test("at the start the log names a redirect address that opens no app, and the files are served")
+    func association() async throws {
+        for (paths, isNamed) in [(#"["/alexa/*"]"#, true), (#"["/link/*"]"#, false)] {
+            var options = Self.options
+            options.apps = #"ios: [{ appID: "TEAM.com.example.app", paths: \#(paths) }]"#
+            try await Stage.with(options) { stage in
+                let ending = try await stage.run { service in
+                    let path = "/.well-known/apple-app-site-association"
+                    let answer = try await service.answer(to: RawClient.request(path, method: "GET"))
+                    #expect(answer.status == 200 && answer.fields["Content-Type"] == "application/json")
+                    #expect(answer.text.contains(#""appID":"TEAM.com.example.app""#))
+                    let absent = RawClient.request("/.well-known/assetlinks.json", method: "GET")
+                    #expect(try await service.answer(to: absent).status == 404)
+                }
+                let key = #""key":"skills[0].linking.redirectURLs[0]""#
+                #expect(ending.error.contains(key) == isNamed, "\(ending.error)")
+            }
+        }
     }
 }
