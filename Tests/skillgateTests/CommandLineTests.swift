@@ -4,7 +4,10 @@ import JSON
 import Testing
 
 @Suite("Command line", .timeLimit(.minutes(5))) struct CommandLineTests {
-    static let commands = ["serve", "replay", "verify", "migrate", "keys generate", "token check", "trace"]
+    static let commands = [
+        "serve", "replay", "verify", "migrate", "keys generate", "token check", "trace", "account-linking show",
+        "account-linking push", "manifest show",
+    ]
 
     @Test("--help names every command, and no command is an error that does the same")
     func overview() async throws {

@@ -18,7 +18,7 @@ enum KeyTable {
         KeyRule("company.supportURL", .url),
         KeyRule("apps.clients", .list(.text(255), atMost: 100)),
         KeyRule("apps.ios[].appID", .text(255), required: true),
-        KeyRule("apps.ios[].paths", .list(.text(1024), atMost: 100), standard: ["/alexa/*"]),
+        KeyRule("apps.ios[].paths", .list(.text(1024), atMost: 100), standard: ["/link/alexa/*"]),
         KeyRule("apps.android[].package", .text(255), required: true),
         KeyRule("apps.android[].fingerprints", .list(.text(95), atMost: 100), required: true),
         KeyRule("listen.host", .text(255), standard: "127.0.0.1"),

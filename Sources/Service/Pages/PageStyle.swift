@@ -62,6 +62,7 @@ struct PageStyle: Sendable {
         .who span{color:var(--quiet);font-size:14px}
         section{border-top:1px solid var(--soft);padding:16px 0}
         section p{margin:0}
+        form+section,form+p{margin-top:24px}
         footer{display:flex;flex-wrap:wrap;gap:0 20px;padding:8px 4px;font-size:14px}
         footer a{display:inline-flex;align-items:center;min-height:44px}
         @media(min-width:600px){body{padding:40px 16px}main{padding:32px}}

@@ -37,8 +37,8 @@ import Time
                 "apps": [],
                 "details": [
                     [
-                        "appIDs": ["TEAM123456.com.example.app"], "components": [["/": "/alexa/*"]],
-                        "appID": "TEAM123456.com.example.app", "paths": ["/alexa/*"],
+                        "appIDs": ["TEAM123456.com.example.app"], "components": [["/": "/link/alexa/*"]],
+                        "appID": "TEAM123456.com.example.app", "paths": ["/link/alexa/*"],
                     ],
                     [
                         "appIDs": ["TEAM123456.com.example.beta"],
@@ -110,6 +110,10 @@ import Time
         #expect(found.map(\.key) == (isCovered ? [] : ["skills[0].linking.redirectURLs[0]"]))
         #expect(found.map(\.url) == (isCovered ? [] : ["https://skill.example.com/link/alexa/callback"]))
         draft["apps.ios"] = nil
+        #expect(try draft.configuration().redirectURLsOutsideApps.isEmpty)
+        // What is written nowhere fits together.
+        draft["apps.ios"] = [["appID": "T.app"]]
+        draft["skills[0].linking.redirectURLs"] = nil
         #expect(try draft.configuration().redirectURLsOutsideApps.isEmpty)
     }
 
