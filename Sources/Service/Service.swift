@@ -102,7 +102,7 @@ public func makeService(_ configuration: Configuration, _ parts: ServiceParts) a
         responseLimitBytes: configuration.limits.customResponseBytes)
     let store = parts.store
     let operations = Operations(
-        metrics: parts.metrics, clockDrift: drift, log: parts.log,
+        metrics: parts.metrics, clockDrift: drift, log: parts.log, authentication: provider.core.authentication,
         storeIsWritable: { deadline in (try? await store.probeWriting(by: deadline)) != nil })
     let events = EventsEndpoint(
         configuration, parts, authentication: provider.core.authentication, worker: worker)

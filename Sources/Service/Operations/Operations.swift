@@ -1,6 +1,7 @@
 import Concurrency
 public import HTTP
 import JSON
+import OAuth
 public import Telemetry
 public import Time
 
@@ -13,6 +14,7 @@ public struct Operations: Sendable {
     private let clockDrift: ClockDrift
     private let log: Log
     private let readiness: Readiness
+    private let authentication: ClientAuthentication?
 
     /// The operator's addresses.
     ///
@@ -20,14 +22,16 @@ public struct Operations: Sendable {
     ///   - metrics: What `/metrics` shows.
     ///   - clockDrift: Whose median `/healthz` shows.
     ///   - log: Told when readiness changes, and who is refused.
+    ///   - authentication: Proves the operator, who sees `/metrics` from elsewhere; nil leaves it to this machine.
     ///   - storeIsWritable: Writes to the store and says whether that went well by the deadline.
     public init(
-        metrics: Metrics, clockDrift: ClockDrift, log: Log,
+        metrics: Metrics, clockDrift: ClockDrift, log: Log, authentication: ClientAuthentication? = nil,
         storeIsWritable: @escaping @Sendable (Deadline) async -> Bool
     ) {
         self.metrics = metrics
         self.clockDrift = clockDrift
         self.log = log
+        self.authentication = authentication
         readiness = Readiness(life: Self.readinessLife, log: log, storeIsWritable: storeIsWritable)
     }
 
@@ -42,7 +46,7 @@ public struct Operations: Sendable {
                     : HTTPResponse(json: ["status": "not ready"], status: 503)
             },
             Route(.get, "/metrics", timeLimit: .seconds(5)) { request, _ in
-                guard isLocal(request) else { return HTTPResponse(problemOf: .notFound, log: log) }
+                guard await mayMeasure(request) else { return HTTPResponse(problemOf: .notFound, log: log) }
                 return HTTPResponse(
                     status: 200,
                     fields: [
@@ -51,6 +55,14 @@ public struct Operations: Sendable {
                     body: Array(metrics.prometheusText.utf8))
             },
         ]
+    }
+
+    /// This machine, and a client with the role of the operator; others do not learn that there is something to see.
+    private func mayMeasure(_ request: HTTPRequest) async -> Bool {
+        if isLocal(request) { return true }
+        guard let authentication, request.fields["Authorization"] != nil else { return false }
+        if case .client = await authentication.outcome(for: request, role: .operator) { return true }
+        return false
     }
 
     /// Alive, whatever else is wrong; and how far the clock is off, as far as genuine requests tell.

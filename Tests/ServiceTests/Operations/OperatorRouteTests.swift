@@ -172,4 +172,21 @@ import Time
         let token = try #require(tokens["access_token"]?.string)
         #expect(await get("/admin/links", running, authorization: "Bearer " + token).status == 200)
     }
+
+    @Test("from elsewhere the measures are the operator's alone; others do not learn that they exist")
+    func metrics() async throws {
+        let running = try await Self.start()
+        func status(_ authorization: String?, peer: String) async -> Int {
+            var request = HTTPRequest(
+                method: .get, target: "/metrics", peerAddress: peer, deadline: running.clock.deadline())
+            request.fields["Authorization"] = authorization
+            return await running.service.router.respond(to: request).status
+        }
+        let wrong = "Basic " + Base64.encode(Array("operator:wrong".utf8))
+        #expect(await status(nil, peer: "127.0.0.1") == 200)
+        #expect(await status(Self.basic("operator"), peer: "192.0.2.7") == 200)
+        for authorization in [nil, wrong, Self.basic("back-end"), "Bearer " + (try running.token(.linked).exposed)] {
+            #expect(await status(authorization, peer: "192.0.2.7") == 404)
+        }
+    }
 }
