@@ -14,7 +14,7 @@ import Testing
     /// The development configuration in a folder of its own, with a port for Amazon's hosts that nobody else has.
     static func development(in folder: String) async throws -> String {
         try FileManager.default.createDirectory(atPath: folder + "/config", withIntermediateDirectories: true)
-        for name in ["demo.intents.json5", "users.json5", "devices.json5"] {
+        for name in ["logo.svg", "demo.intents.json5", "users.json5", "devices.json5"] {
             try FileManager.default.copyItem(
                 atPath: package + "/config/" + name, toPath: folder + "/config/" + name)
         }

@@ -13,7 +13,7 @@ import Transport
     /// The development configuration in a folder of its own, such that it finds nothing made before.
     private static func development(in folder: String) throws -> String {
         try FileManager.default.createDirectory(atPath: folder + "/config", withIntermediateDirectories: true)
-        for name in ["development.json5", "demo.intents.json5", "users.json5", "devices.json5"] {
+        for name in ["development.json5", "logo.svg", "demo.intents.json5", "users.json5", "devices.json5"] {
             try FileManager.default.copyItem(atPath: config + "/" + name, toPath: folder + "/config/" + name)
         }
         return folder + "/config/development.json5"
