@@ -4,18 +4,22 @@ import Glibc
 @main enum Benchmark {
     static let usage = """
         usage: benchmark [--scenario NAME] [--connections N] [--requests N] [--threads N] [--rate N] [--idle N]
+                         [--sign-ins N]
 
         Starts a server as a process of its own, loads it over loopback, and reports requests a second, the server's CPU
         a request, latencies and memory, beside the bare cryptography measured in the same server.
 
           --scenario NAME   echo: a route that answers at once; hop: one that waits once; skill: a signed custom-skill
-                            request whose token is known (default: skill)
+                            request whose token is known; token: codes redeemed and tokens refreshed at the token
+                            endpoint, in equal parts, over a SQLite file (default: skill)
           --connections N   connections that send one request after the other (default: 32)
           --requests N      requests to send, after a tenth of that to warm up (default: 100000)
           --threads N       the server's loops (default: 1)
           --rate N          requests a second; latency then counts from when a request was due (default: as fast as
                             possible)
           --idle N          idle connections to open first (default: 0)
+          --sign-ins N      connections that meanwhile sign in with wrong passwords, one after the other; more
+                            than 32 are turned away, which ends the run (scenario token; default: 0)
         """
 
     static func main() async {
@@ -38,7 +42,7 @@ import Glibc
 
 /// What the command line asks for.
 struct Options {
-    enum Scenario: String { case echo, hop, skill }
+    enum Scenario: String { case echo, hop, skill, token }
 
     var scenario = Scenario.skill
     var connections = 32
@@ -46,6 +50,7 @@ struct Options {
     var threads = 1
     var rate = 0
     var idle = 0
+    var signIns = 0
     var isServer = false
 
     init?(_ arguments: [String]) {
@@ -65,10 +70,11 @@ struct Options {
             case "--threads": threads = Int(value) ?? -1
             case "--rate": rate = Int(value) ?? -1
             case "--idle": idle = Int(value) ?? -1
+            case "--sign-ins": signIns = Int(value) ?? -1
             default: return nil
             }
         }
-        guard connections > 0, requests > 0, threads > 0, rate >= 0, idle >= 0 else { return nil }
+        guard connections > 0, requests > 0, threads > 0, rate >= 0, idle >= 0, signIns >= 0 else { return nil }
     }
 }
 

@@ -10,10 +10,14 @@ enum BenchmarkServer {
     static func run(_ options: Options) async throws {
         let group = try EventLoopGroup(threads: options.threads)
         let skill = options.scenario == .skill ? try await SkillScenario() : nil
+        let token = options.scenario == .token ? try await TokenScenario() : nil
+        defer { token?.end() }
         var configuration = ServerConfiguration()
         configuration.limits.connections = 20_000
         let (quits, quit) = AsyncStream<Void>.makeStream()
-        let responder = MeasuredResponder(scenario: options.scenario, skill: skill) { quit.yield() }
+        // The generator plays the proxy, so that each sign-in comes from an address of its own.
+        if let loopback = AddressSet(["127.0.0.1"]) { configuration.trustedProxies = loopback }
+        let responder = MeasuredResponder(scenario: options.scenario, skill: skill, token: token) { quit.yield() }
         let server = HTTPServer(group: group, configuration: configuration, responder: responder)
         print(try server.start())
         fflush(nil)
@@ -26,25 +30,27 @@ enum BenchmarkServer {
 private struct MeasuredResponder: HTTPResponder {
     let scenario: Options.Scenario
     let skill: SkillScenario?
+    let token: TokenScenario?
     let quit: @Sendable () -> Void
 
     func timeLimit(for method: HTTPMethod, target: String) -> Duration {
-        skill?.service.timeLimit(for: method, target: target) ?? .seconds(10)
+        (skill?.service ?? token?.service)?.timeLimit(for: method, target: target) ?? .seconds(10)
     }
 
     func respond(to request: HTTPRequest) async -> HTTPResponse {
-        if request.target.utf8.starts(with: "/_".utf8) { return figures(request) }
+        if request.target.utf8.starts(with: "/_".utf8) { return await figures(request) }
         switch scenario {
         case .echo: return HTTPResponse(status: 200, fields: ["Content-Type": "text/plain"], body: request.body)
         case .hop:
             await Task.yield()
             return HTTPResponse(status: 200, fields: ["Content-Type": "text/plain"], body: request.body)
         case .skill: return await skill?.service.respond(to: request) ?? HTTPResponse(status: 500)
+        case .token: return await token?.service.respond(to: request) ?? HTTPResponse(status: 500)
         }
     }
 
     /// The server's own figures: what it used, what to send to it, what the bare cryptography costs.
-    private func figures(_ request: HTTPRequest) -> HTTPResponse {
+    private func figures(_ request: HTTPRequest) async -> HTTPResponse {
         switch request.target {
         case "/_usage": return HTTPResponse(status: 200, body: Array(Usage.now.text.utf8))
         case "/_request":
@@ -53,11 +59,18 @@ private struct MeasuredResponder: HTTPResponder {
             return HTTPResponse(status: 200, body: skill?.request ?? plain)
         case "/_cryptography":
             return HTTPResponse(status: 200, body: Array("\(skill?.bareMicroseconds() ?? 0)".utf8))
+        case "/_tokens": return await answer { try await $0.tokenRequests(200) }
+        case "/_sign-ins": return await answer { try await $0.signInRequests(2000) }
         case "/_quit":
             quit()
             return HTTPResponse(status: 204)
         default: return HTTPResponse(status: 404)
         }
+    }
+
+    private func answer(_ requests: (TokenScenario) async throws -> [UInt8]) async -> HTTPResponse {
+        guard let token, let body = try? await requests(token) else { return HTTPResponse(status: 500) }
+        return HTTPResponse(status: 200, body: body)
     }
 }
 

@@ -1,11 +1,12 @@
 import Glibc
 import Transport
 
-/// Connections that send one request over and over and time the answers; on one loop.
+/// Connections that send requests, one over and over or each of several in turn, and time the answers; on one loop.
 final class LoadGenerator: @unchecked Sendable {
     // Unchecked: touched on the loop's thread alone, once it runs.
     private let loop: EventLoop
-    private let request: [UInt8]
+    private let requests: [[UInt8]]
+    private var next = 0
     private let rate: Int
     private var clients: [LoadClient] = []
     private var free: [LoadClient] = []
@@ -17,12 +18,19 @@ final class LoadGenerator: @unchecked Sendable {
     private var timer: LoopTimer?
     private var done: ((Result<[Duration], any Error>) -> Void)?
 
-    init(loop: EventLoop, port: Int, connections: Int, request: [UInt8], rate: Int) throws {
+    /// Answers whose status begins with another digit than `statusDigit` end the run.
+    init(
+        loop: EventLoop, port: Int, connections: Int, requests: [[UInt8]], rate: Int,
+        statusDigit: UInt8 = UInt8(ascii: "2")
+    ) throws {
         self.loop = loop
-        self.request = request
+        self.requests = requests
         self.rate = rate
-        for _ in 0..<connections { clients.append(try LoadClient(port: port)) }
+        for _ in 0..<connections { clients.append(try LoadClient(port: port, statusDigit: statusDigit)) }
     }
+
+    /// Ends a run before all is sent; what was timed by then is its result.
+    func stop() { loop.execute { [self] in finish(.success(latencies)) } }
 
     /// Sends `count` requests; the latencies of all.
     func run(_ count: Int) async throws -> [Duration] {
@@ -32,7 +40,7 @@ final class LoadGenerator: @unchecked Sendable {
                 total = count
                 answered = 0
                 latencies = []
-                latencies.reserveCapacity(count)
+                latencies.reserveCapacity(min(count, 1_000_000))
                 done = { continuation.resume(with: $0) }
                 start = .now
                 for client in clients {
@@ -52,6 +60,8 @@ final class LoadGenerator: @unchecked Sendable {
     private func send(_ client: LoadClient, due: ContinuousClock.Instant) {
         left -= 1
         client.due = due
+        let request = requests[next]
+        next = (next + 1) % requests.count
         if !client.send(request) { finish(.failure(BenchmarkError("the server ended a connection"))) }
     }
 
@@ -97,7 +107,10 @@ final class LoadClient {
     private var received: [UInt8] = []
     private var buffer = [UInt8](repeating: 0, count: 32_768)
 
-    init(port: Int) throws {
+    private let statusDigit: UInt8
+
+    init(port: Int, statusDigit: UInt8 = UInt8(ascii: "2")) throws {
+        self.statusDigit = statusDigit
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         guard descriptor >= 0 else { throw BenchmarkError("no socket: \(errno)") }
         var address = sockaddr_in()
@@ -133,14 +146,15 @@ final class LoadClient {
         unsafe Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count
     }
 
-    /// Reads once; true where an answer is whole, which must be one of success.
+    /// Reads once; true where an answer is whole, which must be of the status that is expected.
     private func receive() throws -> Bool {
         let count = unsafe recv(descriptor, &buffer, buffer.count, 0)
         guard count > 0 else { throw BenchmarkError("a connection ended without an answer") }
         received += buffer[..<count]
         guard let answer = Answer(received) else { return false }
-        guard answer.isSuccess else {
-            throw BenchmarkError("an answer was no success: " + String(decoding: received.prefix(200), as: UTF8.self))
+        guard answer.statusDigit == statusDigit else {
+            throw BenchmarkError(
+                "an answer was not as expected: " + String(decoding: received.prefix(200), as: UTF8.self))
         }
         received.removeAll(keepingCapacity: true)
         return true
@@ -163,12 +177,12 @@ final class LoadClient {
 
 /// An answer that has come whole.
 private struct Answer {
-    let isSuccess: Bool
+    let statusDigit: UInt8
     let body: Range<Int>
 
     init?(_ bytes: [UInt8]) {
         guard let end = bytes.firstRange(of: Array("\r\n\r\n".utf8))?.upperBound else { return nil }
-        isSuccess = bytes.count > 9 && bytes[9] == UInt8(ascii: "2")
+        statusDigit = bytes.count > 9 ? bytes[9] : 0
         var length = 0
         if let field = bytes[..<end].firstRange(of: Array("Content-Length: ".utf8)) {
             for byte in bytes[field.upperBound...].prefix(while: { $0 != 0x0d }) {

@@ -1,6 +1,27 @@
 import Glibc
 import Transport
 
+/// People who sign in with wrong passwords while something else is measured.
+private struct SignIns {
+    private let generator: LoadGenerator
+    private let run: Task<[Duration], any Error>
+
+    init?(_ options: Options, port: Int, loop: EventLoop, _ control: LoadClient) throws {
+        guard options.signIns > 0 else { return nil }
+        let generator = try LoadGenerator(
+            loop: loop, port: port, connections: options.signIns,
+            requests: Measurement.parts(try control.ask("/_sign-ins")), rate: 0, statusDigit: UInt8(ascii: "4"))
+        self.generator = generator
+        run = Task { try await generator.run(.max) }
+    }
+
+    /// How many were answered.
+    func end() async throws -> Int {
+        generator.stop()
+        return try await run.value.count
+    }
+}
+
 /// Starts a server, loads it, and prints what it took.
 enum Measurement {
     static func run(_ options: Options) async throws {
@@ -23,9 +44,9 @@ enum Measurement {
     }
 
     private static func measure(_ options: Options, port: Int, control: LoadClient) async throws {
-        let request = try control.ask("/_request")
+        let requests = try requests(options, control)
         print(
-            "scenario \(options.scenario.rawValue), \(request.count) bytes a request, \(options.connections) connections,",
+            "scenario \(options.scenario.rawValue), \(requests[0].count) bytes a request, \(options.connections) connections,",
             "\(options.threads) loop(s)\(options.rate > 0 ? ", \(options.rate) requests/s" : "")")
         try memory("memory at the start", control)
         if options.idle > 0 {
@@ -40,17 +61,25 @@ enum Measurement {
             try memory("memory after each was used once more", control)
         }
         let bareBefore = try number(control.ask("/_cryptography"))
-        let group = try EventLoopGroup(threads: 1)
+        let group = try EventLoopGroup(threads: 2)
         defer { group.shutdown() }
         let generator = try LoadGenerator(
-            loop: group.next(), port: port, connections: options.connections, request: request, rate: options.rate)
-        _ = try await generator.run(max(options.connections, options.requests / 10))
+            loop: group.next(), port: port, connections: options.connections, requests: requests, rate: options.rate)
+        _ = try await generator.run(warmUp(options))
+        let signIns = try SignIns(options, port: port, loop: group.next(), control)
         try memory("memory after \(options.requests / 10) requests", control)
         let before = try usage(control)
         let start = ContinuousClock.now
-        let latencies = try await generator.run(options.requests).sorted()
+        let outcome: Result<[Duration], any Error>
+        do { outcome = .success(try await generator.run(options.requests)) } catch { outcome = .failure(error) }
         let elapsed = start.duration(to: .now) / .seconds(1)
+        // Before anything is thrown: the loops outlive whatever is watched on them.
+        let signInCount = try await signIns?.end()
+        let latencies = try outcome.get().sorted()
         let after = try usage(control)
+        if let signIns = signInCount {
+            print("sign-ins with a wrong password meanwhile: \(rounded(Double(signIns) / elapsed))/s")
+        }
         try memory("memory after \(options.requests + options.requests / 10) requests", control)
         let bareAfter = try number(control.ask("/_cryptography"))
         let user = Double(after.userMicroseconds - before.userMicroseconds) / Double(options.requests)
@@ -66,6 +95,18 @@ enum Measurement {
         print("bare body verification: \(rounded(bareBefore)) µs before, \(rounded(bareAfter)) µs after")
         print("ratio: \(rounded((user + system) / bare)) (goal with the token kept: at most 2.0)")
     }
+
+    private static func warmUp(_ options: Options) -> Int { max(options.connections, options.requests / 10) }
+
+    /// What is sent: the same over and over, or what is good only once.
+    private static func requests(_ options: Options, _ control: LoadClient) throws -> [[UInt8]] {
+        guard options.scenario == .token else { return [try control.ask("/_request")] }
+        var requests: [[UInt8]] = []
+        while requests.count < options.requests + warmUp(options) { requests += try parts(control.ask("/_tokens")) }
+        return requests
+    }
+
+    static func parts(_ bytes: [UInt8]) -> [[UInt8]] { bytes.split(separator: 0).map(Array.init) }
 
     private static func usage(_ control: LoadClient) throws -> Usage {
         guard let usage = Usage(text: String(decoding: try control.ask("/_usage"), as: UTF8.self)) else {

@@ -20,10 +20,7 @@ struct SkillScenario: Sendable {
     init() async throws {
         let clock: WallClock = { UnixTime(seconds: Int64(time(nil))) }
         let authority = try Authority(now: clock())
-        let configuration = try Configuration(
-            ConfigurationSource(
-                bytes: Array(configurationText.utf8), folder: "/", environment: { _ in nil },
-                readFile: { Self.files[$0].map { Array($0.utf8) } }))
+        let configuration = try Self.configuration()
         let made = try await makeService(
             configuration,
             ServiceParts(
@@ -47,6 +44,14 @@ struct SkillScenario: Sendable {
         }
         head += "Content-Length: \(body.count)\r\n\r\n"
         request = Array(head.utf8) + body
+    }
+
+    /// A configuration with a skill, a user and a client.
+    static func configuration() throws -> Configuration {
+        try Configuration(
+            ConfigurationSource(
+                bytes: Array(configurationText.utf8), folder: "/", environment: { _ in nil },
+                readFile: { files[$0].map { Array($0.utf8) } }))
     }
 
     /// CPU of one SHA-256 and RSA-2048 verification of the body, nothing else around it.

@@ -1,6 +1,6 @@
 import Concurrency
 public import Crypto
-import Dispatch
+import Glibc
 
 /// Judges passwords on two threads of its own: a check costs a tenth of a second by intent.
 ///
@@ -27,7 +27,6 @@ public final class PasswordChecks: Sendable {
         var waiting: [@Sendable () -> Void] = []
     }
 
-    private let queue = DispatchQueue(label: "passwords", attributes: .concurrent)
     private let line = Locked(Line())
     private let decoy: PasswordHash
 
@@ -73,18 +72,49 @@ public final class PasswordChecks: Sendable {
     }
 
     private func start(_ job: @escaping @Sendable () -> Void) {
-        queue.async {
-            job()
-            let next = self.line.withLock { line -> (@Sendable () -> Void)? in
-                if line.waiting.isEmpty {
-                    line.running -= 1
-                    return nil
+        let work = PasswordWork {
+            var job = job
+            while true {
+                job()
+                let next = self.line.withLock { line -> (@Sendable () -> Void)? in
+                    if line.waiting.isEmpty {
+                        line.running -= 1
+                        return nil
+                    }
+                    return line.waiting.removeFirst()
                 }
-                return line.waiting.removeFirst()
+                guard let next else { return }
+                job = next
             }
-            if let next { self.start(next) }
         }
+        var thread = pthread_t()
+        let context = unsafe Unmanaged.passRetained(work).toOpaque()
+        let failure = unsafe pthread_create(&thread, nil, runPasswordWork, context)
+        precondition(failure == 0, "no thread to judge passwords: error \(failure)")
+        pthread_detach(thread)
     }
+}
+
+/// What a thread does that judges passwords: one after the other, until nobody waits.
+private final class PasswordWork: Sendable {
+    private let body: @Sendable () -> Void
+
+    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+
+    func run() { body() }
+}
+
+/// How far behind everything else passwords come (`nice`).
+private let passwordNiceness: CInt = 19
+
+/// The thread's body; a function, since a closure written elsewhere might belong to an actor.
+private func runPasswordWork(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+    // This thread alone: who signs in can wait, and requests for tokens need the processor at once.
+    _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, passwordNiceness)
+    if let context = unsafe context {
+        unsafe Unmanaged<PasswordWork>.fromOpaque(context).takeRetainedValue().run()
+    }
+    return nil
 }
 
 extension PasswordHash {
