@@ -124,9 +124,12 @@ public func makeService(_ configuration: Configuration, _ parts: ServiceParts) a
         HTTPResponse(problemOf: $0, log: log)
     }
     let isApart = configuration.listen.operations != nil
+    let description = OpenAPIDocument(
+        publicURL: configuration.publicURL, company: configuration.company.name ?? "a company", routes: routes + operations.routes)
+    let operatorRoutes = operations.routes + [description.route]
     return MadeService(
-        router: Router(routes + (isApart ? [] : operations.routes), refuse: refuse),
-        operations: isApart ? Router(operations.routes, refuse: refuse) : nil, provider: provider.embedded,
+        router: Router(routes + (isApart ? [] : operatorRoutes), refuse: refuse),
+        operations: isApart ? Router(operatorRoutes, refuse: refuse) : nil, provider: provider.embedded,
         clockDrift: drift, events: worker, links: linking.worker, authorization: provider.core.server,
         changes: provider.core.changes)
 }

@@ -81,8 +81,9 @@ extension HTTPResponse {
 }
 
 /// The phrase of RFC 9110 §15 for the statuses that this program answers with.
-private func phrase(of status: Int) -> String {
+func phrase(of status: Int) -> String {
     switch status {
+    case 303: "See Other"
     case 400: "Bad Request"
     case 401: "Unauthorized"
     case 403: "Forbidden"
