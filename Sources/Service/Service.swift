@@ -125,7 +125,8 @@ public func makeService(_ configuration: Configuration, _ parts: ServiceParts) a
     }
     let isApart = configuration.listen.operations != nil
     let description = OpenAPIDocument(
-        publicURL: configuration.publicURL, company: configuration.company.name ?? "a company", routes: routes + operations.routes)
+        publicURL: configuration.publicURL, company: configuration.company.name ?? "a company",
+        routes: routes + operations.routes)
     let operatorRoutes = operations.routes + [description.route]
     return MadeService(
         router: Router(routes + (isApart ? [] : operatorRoutes), refuse: refuse),

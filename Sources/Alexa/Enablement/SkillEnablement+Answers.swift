@@ -37,17 +37,7 @@ extension Enablement {
     }
 }
 
-extension SkillEnablementError {
-    init(_ error: HTTPClientError) {
-        switch error {
-        case .unreachable, .circuitOpen, .address: self = .unreachable
-        case .tls: self = .tls
-        case .timedOut: self = .timedOut
-        case .broken, .answerTooLarge: self = .broken
-        case .cancelled: self = .cancelled
-        }
-    }
-
+extension SkillEnablementError: AmazonCallError {
     /// Reads an answer that is no success: the status decides, whatever the body is; only 400 has two meanings.
     init(_ response: HTTPResponse) {
         let retryAfter = response.fields["Retry-After"].flatMap(RetryAfter.init)

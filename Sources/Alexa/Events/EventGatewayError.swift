@@ -104,17 +104,7 @@ public enum RetryAfter: Hashable, Sendable {
     }
 }
 
-extension EventGatewayError {
-    init(_ error: HTTPClientError) {
-        switch error {
-        case .unreachable, .circuitOpen, .address: self = .unreachable
-        case .tls: self = .tls
-        case .timedOut: self = .timedOut
-        case .broken, .answerTooLarge: self = .broken
-        case .cancelled: self = .cancelled
-        }
-    }
-
+extension EventGatewayError: AmazonCallError {
     /// Reads an answer that is no success.
     ///
     /// Between 400 and 499 the code decides where it is one of the table's, since some of its numbers are not sure;

@@ -153,14 +153,4 @@ public struct LoginWithAmazon: Sendable {
     }
 }
 
-extension LoginWithAmazonError {
-    init(_ error: HTTPClientError) {
-        switch error {
-        case .unreachable, .circuitOpen, .address: self = .unreachable
-        case .tls: self = .tls
-        case .timedOut: self = .timedOut
-        case .broken, .answerTooLarge: self = .broken
-        case .cancelled: self = .cancelled
-        }
-    }
-}
+extension LoginWithAmazonError: AmazonCallError {}
