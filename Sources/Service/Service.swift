@@ -111,7 +111,11 @@ public func makeService(_ configuration: Configuration, _ parts: ServiceParts) a
         configuration, parts, validator: provider.validator, server: provider.core.server, traces: traces)
     let bearer = BearerGuard(validator: provider.validator, realm: "skillgate", log: parts.log)
     let apps = linking.appRoutes(bearer: bearer, clients: .apps(configuration), log: parts.log)
-    let endpoints = [custom.route, events.route, smartHome?.route, reciprocal?.route].compactMap(\.self)
+    let appFlip =
+        provider.embedded == nil
+        ? AppFlipEndpoint(configuration, parts, validator: provider.validator) : nil
+    let endpoints = [custom.route, events.route, smartHome?.route, reciprocal?.route, appFlip?.route]
+        .compactMap(\.self)
     let logo = configuration.company.logo.map { [$0.route] } ?? []
     let routes =
         endpoints + (provider.embedded?.routes ?? []) + provider.core.routes + logo + apps

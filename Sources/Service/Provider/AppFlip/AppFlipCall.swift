@@ -74,6 +74,8 @@ enum AppFlipRefusal: Error, Hashable, Sendable {
     case session(TokenRejection)
     case userDisabled
     case store
+    /// The company's provider gives no code.
+    case noCode
 
     /// What Google's app makes of it: after `cancelled` and `invalid_request` it tries the page in the browser, after
     /// the others it gives up.
@@ -83,8 +85,8 @@ enum AppFlipRefusal: Error, Hashable, Sendable {
         case .clientUnknown, .parameter, .scope: "invalid_request"
         case .denied: "access_denied"
         case .userDisabled: "unrecoverable"
-        // A store that does not answer now may answer the browser a moment later.
-        case .cancelled, .session, .store: "cancelled"
+        // A store or a provider that does not answer now may answer the browser a moment later.
+        case .cancelled, .session, .store, .noCode: "cancelled"
         }
     }
 
@@ -98,6 +100,7 @@ enum AppFlipRefusal: Error, Hashable, Sendable {
         case .session(let rejection): rejection.reasonCode
         case .userDisabled: "appFlip.userDisabled"
         case .store: "appFlip.store"
+        case .noCode: "appFlip.noCode"
         }
     }
 
@@ -107,7 +110,7 @@ enum AppFlipRefusal: Error, Hashable, Sendable {
         case .clientUnknown: "client_id is not the one that was issued to Google"
         case .parameter(let problem): problem
         case .scope: "a scope is not among those that may be asked for"
-        case .cancelled, .denied, .session, .userDisabled, .store: nil
+        case .cancelled, .denied, .session, .userDisabled, .store, .noCode: nil
         }
     }
 }

@@ -17,21 +17,20 @@ struct AppFlipEndpoint: Sendable {
     /// What is known of a token's user.
     enum Standing: Sendable {
         case good, disabled
-        /// Nobody has that id any more.
+        /// Nobody has that id any more, or the session was ended.
         case unknown
     }
 
-    let server: AuthorizationServer
     /// Google's client.
-    let client: ProviderClient
+    let clientID: String
+    let codes: AppFlipCodes
     /// The links of Google's apps.
     let redirectURIs: [String]
     /// Knows good tokens of disabled users too, who are told something else than strangers.
     let validator: TokenValidator
-    let revokedGrants: RevokedGrants
     /// The clients that are the company's apps.
     let apps: ClientRule
-    let standing: @Sendable (String, Deadline) async throws(ProviderStoreError) -> Standing
+    let standing: @Sendable (Principal, Deadline) async throws(ProviderStoreError) -> Standing
     let jsonDepth: Int
     let log: Log
 
@@ -79,16 +78,9 @@ struct AppFlipEndpoint: Sendable {
     ) async -> HTTPResponse {
         do throws(AppFlipRefusal) {
             let scopes = try scopes(of: asked)
-            let subject = try await subject(user, asked.decision, by: deadline)
-            let code: Secret
-            do throws(ProviderStoreError) {
-                code = try await server.mintCode(
-                    client: client, redirectURI: target.redirectURI, scopes: scopes, subject: subject, by: deadline
-                ).code
-            } catch {
-                log.error("a code for Google's app cannot be stored", .detail("\(error)"))
-                throw .store
-            }
+            let principal = try await principal(user, asked.decision, by: deadline)
+            let code = try await codes.code(
+                for: principal, scopes: scopes, redirectURI: target.redirectURI, log: log, by: deadline)
             log.info("a code was made for Google's app", .outcome("agree"))
             return Self.answer(target.success(code: code))
         } catch {
@@ -99,28 +91,28 @@ struct AppFlipEndpoint: Sendable {
 
     /// What the code is to be good for, once everything that Google's app sent is as it must be.
     private func scopes(of asked: AppFlipCall) throws(AppFlipRefusal) -> [String] {
-        guard let clientID = asked.clientID, isSame(clientID, client.id) else { throw .clientUnknown }
+        guard let asking = asked.clientID, isSame(asking, clientID) else { throw .clientUnknown }
         guard let state = asked.state, !state.isEmpty else { throw .parameter("state is missing") }
         guard state.count <= AuthorizationDecision.stateLimit else { throw .parameter("state is too long") }
         guard asked.decision != nil else { throw .parameter("decision is none of agree, deny, cancel") }
         // Some of Google's apps join scopes by `+`, which not every app of a company reads as a blank.
         let blanks = asked.scope.map { String($0.map { $0 == "+" ? " " : $0 }) }
-        guard let scopes = client.scopes(requested: asked.scope) ?? client.scopes(requested: blanks) else {
+        guard let scopes = codes.scopes(requested: asked.scope) ?? codes.scopes(requested: blanks) else {
             throw .scope
         }
         return scopes
     }
 
     /// The user who agreed.
-    private func subject(
+    private func principal(
         _ user: User, _ decision: AppFlipCall.Decision?, by deadline: Deadline
-    ) async throws(AppFlipRefusal) -> String {
+    ) async throws(AppFlipRefusal) -> Principal {
         // Whoever leaves the screen need not be known.
         if decision == .cancel { throw .cancelled }
         let principal: Principal
         do throws(TokenRejection) { principal = try user.get() } catch { throw .session(error) }
         let standing: Standing
-        do throws(ProviderStoreError) { standing = try await self.standing(principal.subject, deadline) } catch {
+        do throws(ProviderStoreError) { standing = try await self.standing(principal, deadline) } catch {
             log.error("the user of an app cannot be read", .detail("\(error)"))
             throw .store
         }
@@ -129,10 +121,8 @@ struct AppFlipEndpoint: Sendable {
         case .disabled: throw .userDisabled
         case .unknown: throw .session(.revoked)
         }
-        // Asked last: disabling a user revokes the grants too.
-        if let grantID = principal.grantID, revokedGrants.contains(grantID) { throw .session(.revoked) }
         if decision != .agree { throw .denied }
-        return principal.subject
+        return principal
     }
 
     /// The address is the answer: it holds the code, so nobody keeps it.
