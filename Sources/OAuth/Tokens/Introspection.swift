@@ -85,17 +85,6 @@ final class Introspector: Sendable {
     }
 }
 
-/// The `Authorization` of HTTP Basic for an OAuth client: both parts are form-encoded first (RFC 6749 §2.3.1).
-func basicAuthorization(id: String, secret: Secret) -> String {
-    "Basic " + Base64.encode(Array("\(formEncoded(id)):\(formEncoded(secret.exposed))".utf8))
-}
-
-private func formEncoded(_ text: String) -> String {
-    var form = Form()
-    form.append("", text)
-    return String(form.encodedText.dropFirst())
-}
-
 /// Lets so many in at once; the next ones wait in line, and who finds the line full is turned away.
 ///
 /// Whoever is inside leaves within a time of its own, so the line moves.

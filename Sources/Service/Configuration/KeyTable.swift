@@ -94,6 +94,8 @@ enum KeyTable {
         KeyRule("provider.external.code.clientSecret", .secret, required: true),
         KeyRule("provider.external.revocation.url", .url, required: true),
         KeyRule("provider.external.revocation.by", .choice(["token", "subject"]), standard: "token"),
+        KeyRule("provider.external.revocation.clientID", .text(255)),
+        KeyRule("provider.external.revocation.clientSecret", .secret),
         KeyRule("provider.external.login.clientID", .text(255), required: true),
         KeyRule("provider.external.login.clientSecret", .secret, required: true),
         KeyRule("provider.external.login.authorizationURL", .url, required: true),

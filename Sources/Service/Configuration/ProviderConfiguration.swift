@@ -60,6 +60,15 @@ extension Configuration {
             public var url: String
             /// What it is told.
             public var by: Subject
+            /// The pair that we show there; without one the endpoint has to know us by other means.
+            public var pair: Pair?
+        }
+        /// An id and a secret of ours.
+        public struct Pair: Sendable {
+            /// Our id there.
+            public var clientID: String
+            /// Our secret there.
+            public var clientSecret: Secret
         }
         /// The sign-in of our pages at the company.
         public struct Login: Sendable {

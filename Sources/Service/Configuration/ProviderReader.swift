@@ -51,9 +51,7 @@ extension ConfigurationReader {
         external.audience = section.optionalText("audience")
         external.strictType = section.flag("strictType")
         external.code = section.section("code").map(Self.endpoint)
-        external.revocation = section.section("revocation").map {
-            .init(url: $0.text("url"), by: $0.choice("by", else: .token))
-        }
+        external.revocation = section.section("revocation").map { revocation($0) }
         external.login = section.section("login").map {
             .init(
                 clientID: $0.text("clientID"), clientSecret: $0.secret("clientSecret"),
@@ -88,6 +86,16 @@ extension ConfigurationReader {
             note(path, "Google redeems codes with a secret: give the client one, and authorization_code")
         }
         return google
+    }
+
+    private mutating func revocation(_ section: Section) -> Configuration.External.Revocation {
+        for (given, missing) in [("clientID", "clientSecret"), ("clientSecret", "clientID")] {
+            if section.has(given), !section.has(missing) { note(section.path(missing), "missing beside \(given)") }
+        }
+        let pair = section.optionalText("clientID").map {
+            Configuration.External.Pair(clientID: $0, clientSecret: section.secret("clientSecret"))
+        }
+        return .init(url: section.text("url"), by: section.choice("by", else: .token), pair: pair)
     }
 
     private static func endpoint(_ section: Section) -> Configuration.External.Endpoint {

@@ -79,11 +79,11 @@ struct ExternalLinkCodes: LinkCodes {
         form.append("client_id", client)
         form.append("redirect_uri", redirectURI)
         form.append("scope", scopes.joined(separator: " "))
-        let pair = percentEncoded(endpoint.clientID) + ":" + percentEncoded(endpoint.clientSecret.exposed)
         let request = OutgoingRequest(
             method: .post, url: endpoint.url,
             fields: [
-                "Authorization": "Basic " + Base64.encode(Array(pair.utf8)), "Accept": "application/json",
+                "Authorization": basicAuthorization(id: endpoint.clientID, secret: endpoint.clientSecret),
+                "Accept": "application/json",
                 "Content-Type": "application/x-www-form-urlencoded",
             ], body: Array(form.encodedText.utf8), answerLimitBytes: Self.answerLimitBytes)
         let response: HTTPResponse

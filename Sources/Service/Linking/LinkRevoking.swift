@@ -59,9 +59,11 @@ struct ExternalLinkRevoking: LinkRevoking {
             form.append("sub", link.subject)
             form.append("client_id", client)
         }
+        var fields: HTTPFields = ["Content-Type": "application/x-www-form-urlencoded"]
+        fields["Authorization"] = endpoint.pair.map { basicAuthorization(id: $0.clientID, secret: $0.clientSecret) }
         let request = OutgoingRequest(
-            method: .post, url: endpoint.url, fields: ["Content-Type": "application/x-www-form-urlencoded"],
-            body: Array(form.encodedText.utf8), answerLimitBytes: 64 * 1024)
+            method: .post, url: endpoint.url, fields: fields, body: Array(form.encodedText.utf8),
+            answerLimitBytes: 64 * 1024)
         do throws(HTTPClientError) {
             let response = try await http.send(request, by: deadline)
             guard !(200...299).contains(response.status) else { return }

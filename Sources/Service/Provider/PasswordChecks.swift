@@ -104,8 +104,9 @@ private final class PasswordWork: Sendable {
     func run() { body() }
 }
 
-/// How far behind everything else passwords come (`nice`).
-private let passwordNiceness: CInt = 19
+/// How far behind everything else passwords come (`nice`): on a machine that is busy to the brim a third of a fair share
+/// is left to them, so that people still get in.
+private let passwordNiceness: CInt = 5
 
 /// The thread's body; a function, since a closure written elsewhere might belong to an actor.
 private func runPasswordWork(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {

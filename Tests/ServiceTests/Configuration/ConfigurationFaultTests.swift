@@ -211,6 +211,12 @@ import Testing
             "provider.external.revocation", ["url": "https://a.example.com", "by": "name"],
             says: "one of token, subject", at: "provider.external.revocation.by"),
         Plant(
+            "provider.external.revocation", ["url": "https://a.example.com", "clientID": "skillgate"],
+            says: "missing beside clientID", at: "provider.external.revocation.clientSecret"),
+        Plant(
+            "provider.external.revocation", ["url": "https://a.example.com", "clientSecret": ["env": "SECRET"]],
+            says: "missing beside clientSecret", at: "provider.external.revocation.clientID"),
+        Plant(
             "provider.external.introspection", ["url": "https://a.example.com"], says: "missing",
             at: "provider.external.introspection.clientID"),
         Plant("provider.external.resources", [:], says: "missing", at: "provider.external.resources.baseURL"),
