@@ -73,9 +73,6 @@ extension ConfigurationReader {
         let google = Configuration.Google(
             clientID: section.text("clientID"), projectID: section.text("projectID"), sandbox: section.flag("sandbox"),
             redirectMismatch: section.choice("redirectMismatch", else: .refuse))
-        if case .external(let external) = provider.kind, external.code == nil {
-            note(section.path, "App Flip asks the company's provider for codes: add provider.external.code")
-        }
         guard case .embedded = provider.kind, !google.clientID.isEmpty else { return google }
         let path = section.path("clientID")
         guard let client = provider.clients.first(where: { $0.id == google.clientID }) else {

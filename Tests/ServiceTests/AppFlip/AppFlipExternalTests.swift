@@ -21,7 +21,7 @@ import Time
         var asked: [(form: Form, authorization: String?)] = []
     }
 
-    private static func draft() -> ConfigurationDraft {
+    private static func draft(_ change: (inout ConfigurationDraft) -> Void = { _ in }) -> ConfigurationDraft {
         var draft = ConfigurationDraft.external
         draft["provider.external"] = [
             "introspection": [
@@ -33,13 +33,14 @@ import Time
         draft["provider.scopes"] = ["custom": ["profile"], "smartHome": ["devices"]]
         draft["apps"] = ["clients": ["app"]]
         draft["google"] = ["clientID": "google", "projectID": "ride-hailer"]
+        change(&draft)
         return draft
     }
 
     /// What the app gets for a body with these changes, and what the provider was asked.
     private func flip(
         _ changes: [String: JSONValue?] = [:], token: String? = "alice-app",
-        world change: (inout World) -> Void = { _ in }
+        configuration draft: ConfigurationDraft = draft(), world change: (inout World) -> Void = { _ in }
     ) async throws -> (answer: AppFlipHarness.Answer, asked: [(form: Form, authorization: String?)]) {
         var first = World()
         change(&first)
@@ -66,7 +67,7 @@ import Time
         }
         let clock = ManualClock()
         let service = try await makeService(
-            Self.draft().configuration(),
+            draft.configuration(),
             ServiceParts(
                 store: MemoryStore(clock: clock.wall), http: http, clock: clock.wall, monotonic: clock.monotonic,
                 log: .silent, metrics: Metrics(), trustAnchors: try TestAuthority().anchors))
@@ -128,12 +129,9 @@ import Time
         #expect(try await flip { $0.isReached = false }.answer.short == "200 cancelled")
     }
 
-    @Test("without an address that gives codes the configuration is at fault, and says what is missing")
-    func configuration() throws {
-        var draft = Self.draft()
-        draft["provider.external.code"] = nil
-        let faults = draft.faults()
-        #expect(faults.count == 1 && faults.first?.path == "google")
-        #expect(faults.first?.problem.contains("provider.external.code") == true)
+    @Test("without an address that gives codes there is no such route")
+    func absent() async throws {
+        let (answer, _) = try await flip(configuration: Self.draft { $0["provider.external.code"] = nil })
+        #expect(answer.short == "404 http.notFound")
     }
 }
