@@ -110,7 +110,10 @@ public func makeService(_ configuration: Configuration, _ parts: ServiceParts) a
     let reciprocal = ReciprocalEndpoint(
         configuration, parts, validator: provider.validator, server: provider.core.server, traces: traces)
     let bearer = BearerGuard(validator: provider.validator, realm: "skillgate", log: parts.log)
-    let apps = linking.appRoutes(bearer: bearer, clients: .apps(configuration), log: parts.log)
+    let apps =
+        linking.appRoutes(bearer: bearer, clients: .apps(configuration), log: parts.log)
+        + (try await linkPageRoutes(
+            configuration, parts, provider.core, provider.validator, provider.resources, linking))
     let appFlip =
         provider.embedded == nil
         ? AppFlipEndpoint(configuration, parts, validator: provider.validator) : nil

@@ -8,6 +8,8 @@ import Time
 struct LinkService: Sendable {
     let skills: LinkSkills
     let store: any LinkStore
+    /// Where Amazon's tokens are.
+    let grants: any GrantStore
     let starting: LinkStarting
     let finishing: LinkFinishing
     let status: LinkStatus
@@ -39,6 +41,7 @@ struct LinkService: Sendable {
         let keeping = LinkKeeping(store: store, ending: ending, clock: clock, log: log)
         self.skills = skills
         self.store = store
+        grants = store
         self.ending = ending
         texts = LinkTexts(ofCompany: configuration.texts.linkErrors)
         starting = LinkStarting(

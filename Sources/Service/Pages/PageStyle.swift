@@ -52,7 +52,7 @@ struct PageStyle: Sendable {
         button,.button{display:flex;align-items:center;justify-content:center;width:100%;min-height:48px;font:inherit;
         font-weight:600;border-radius:10px;padding:10px 16px;cursor:pointer;text-decoration:none;text-align:center;
         border:1px solid var(--edge);background:var(--brand);color:var(--on-brand);margin:24px 0 0}
-        button.second{background:transparent;color:var(--text);border-color:var(--line);margin-top:12px}
+        button.second,.button.second{background:transparent;color:var(--text);border-color:var(--line);margin-top:12px}
         button.plain{background:transparent;border-color:transparent;color:var(--link);text-decoration:underline;
         margin-top:12px;min-height:44px}
         :focus-visible{outline:3px solid var(--link);outline-offset:2px}

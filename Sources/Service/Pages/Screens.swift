@@ -80,25 +80,29 @@ struct Screens: Sendable {
             ])
     }
 
-    /// One client that may use the account.
+    /// One client, or one link with Alexa, that may use the account.
     struct Link: Sendable {
         let client: String
-        let date: String
+        /// How it came about, and when.
+        let line: String
         let form: Form
     }
 
-    func links(_ links: [Link], signOut: Form) -> HTML {
+    /// What may use the account, and the ways to end that; `add` leads to where a link with Alexa begins.
+    func links(_ links: [Link], removeAll: Form?, add: String?, signOut: Form) -> HTML {
         let sections = links.enumerated().map { index, link in
             HTML.element(
                 "section", ["aria-labelledby": "link-\(index)"],
                 .element("h2", ["id": "link-\(index)"], HTML(text: link.client)),
-                .element("p", ["class": "quiet"], HTML(text: text(.linkedOn, ["date": link.date]))),
+                .element("p", ["class": "quiet"], HTML(text: link.line)),
                 form(link.form, [removal(index)]))
         }
         return page(
             .linksTitle, [:],
             [
                 heading(text(.linksTitle)), paragraph(text(links.isEmpty ? .linksEmpty : .linksLead)), HTML(sections),
+                add.map { .element("a", ["class": "button", "href": $0], HTML(text: words(.addLink))) } ?? .nothing,
+                removeAll.map { form($0, [button(words(.removeAll), kind: "second")]) } ?? .nothing,
                 form(signOut, [button(text(.signOut), kind: "plain")]),
             ])
     }
@@ -115,23 +119,23 @@ struct Screens: Sendable {
 }
 
 extension Screens {
-    private func text(_ text: PageText, _ values: [String: String] = [:]) -> String {
+    func text(_ text: PageText, _ values: [String: String] = [:]) -> String {
         text.text(language, values.merging(["company": frame.company]) { own, _ in own })
     }
 
-    private func page(_ title: PageText, _ values: [String: String], _ content: [HTML]) -> HTML {
+    func page(_ title: PageText, _ values: [String: String], _ content: [HTML]) -> HTML {
         frame.document(text(title, values), language: language, nonce: nonce, content: content)
     }
 
-    private func heading(_ text: String) -> HTML { .element("h1", [:], HTML(text: text)) }
-    private func paragraph(_ text: String) -> HTML { .element("p", [:], HTML(text: text)) }
+    func heading(_ text: String) -> HTML { .element("h1", [:], HTML(text: text)) }
+    func paragraph(_ text: String) -> HTML { .element("p", [:], HTML(text: text)) }
 
-    private func form(_ form: Form, _ content: [HTML]) -> HTML {
+    func form(_ form: Form, _ content: [HTML]) -> HTML {
         let hidden = form.hidden.map { HTML.element("input", ["type": "hidden", "name": $0.name, "value": $0.value]) }
         return .element("form", ["method": "post", "action": form.action, "novalidate": ""], HTML(hidden + content))
     }
 
-    private func button(_ text: String, decision: String? = nil, kind: String? = nil) -> HTML {
+    func button(_ text: String, decision: String? = nil, kind: String? = nil) -> HTML {
         .element(
             "button", ["type": "submit", "class": kind, "name": decision.map { _ in "decision" }, "value": decision],
             HTML(text: text))

@@ -13,6 +13,8 @@ struct ProviderCore: Sendable {
     /// Proves back ends, for the routes that are theirs.
     let authentication: ClientAuthentication
     let routes: [Route]
+    /// The pages of the embedded provider; nil with an external one.
+    let pages: AuthorizationPages?
 
     /// The server over `keys`, which are loaded where anything is to be signed.
     init(
@@ -52,14 +54,17 @@ struct ProviderCore: Sendable {
             let values = try await Self.signedValues(parts)
             try await Self.compareUsersFile(embedded.users.file, values, parts)
             let pages = Self.pages(configuration, parts, server: server, users: embedded.users, values)
+            self.pages = pages
             let appFlip = AppFlipEndpoint(configuration, parts, server: server, embedded: embedded)
             routes =
                 [TokenRoutes.token(server)] + TokenRoutes.inspection(server) + [TokenRoutes.metadata(metadata)]
-                + pages.routes + AccountPages(pages: pages).routes + (appFlip.map { [$0.route] } ?? [])
+                + pages.routes + (appFlip.map { [$0.route] } ?? [])
         } else if clients.all.contains(where: { $0.grants.contains(.clientCredentials) }) {
             routes = [TokenRoutes.token(server)]
+            pages = nil
         } else {
             routes = []
+            pages = nil
         }
         // What was revoked before this start is refused from the first request on.
         try await changes.check()
@@ -67,7 +72,7 @@ struct ProviderCore: Sendable {
 
     /// What browsers keep for us is signed with a key of the store, so that sessions survive a restart and every process
     /// takes them.
-    private static func signedValues(_ parts: ServiceParts) async throws(ProviderStoreError) -> SignedValues {
+    static func signedValues(_ parts: ServiceParts) async throws(ProviderStoreError) -> SignedValues {
         SignedValues(
             key: try await parts.store.secretKey(named: "pages", else: SecureRandom.bytes(32), by: atStart(parts)))
     }

@@ -14,6 +14,8 @@ public struct SignedValues: Sendable {
         case request
         /// The token that a form carries against forgery.
         case form
+        /// The page of ours that a user comes back to after the sign-in.
+        case way
     }
 
     /// Longer ones are not looked at.

@@ -95,8 +95,8 @@ import Testing
 
     @Test("each button that removes a link is named by what it shows and by the client")
     func removals() {
-        let links = ["Amazon Alexa", "Google"].map { Screens.Link(client: $0, date: "2025-01-15", form: Self.form) }
-        let markup = Self.screens().links(links, signOut: Self.form).markup
+        let links = ["Amazon Alexa", "Google"].map { Screens.Link(client: $0, line: "d", form: Self.form) }
+        let markup = Self.screens().links(links, removeAll: nil, add: nil, signOut: Self.form).markup
         for index in links.indices {
             #expect(markup.contains("id=\"remove-\(index)\" aria-labelledby=\"remove-\(index) link-\(index)\">"))
             #expect(markup.contains("<h2 id=\"link-\(index)\">\(links[index].client)</h2>"))

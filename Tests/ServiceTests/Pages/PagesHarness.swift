@@ -10,7 +10,10 @@ final class Browser {
     static let path = "/oauth/authorize"
 
     let running: ServiceTests.Running
+    /// The session.
     var cookie: String?
+    /// The other cookies, by name.
+    var others: [String: String] = [:]
     var address = "192.0.2.7"
     var fields: HTTPFields = [:]
 
@@ -50,13 +53,22 @@ final class Browser {
 
     private func send(_ method: HTTPMethod, _ target: String, _ body: String) async -> Page {
         var fields = fields
-        fields["Cookie"] = cookie
+        let cookies = [cookie].compactMap(\.self) + others.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+        if !cookies.isEmpty { fields["Cookie"] = cookies.joined(separator: "; ") }
         if method == .post { fields["Content-Type"] = "application/x-www-form-urlencoded" }
         let response = await running.service.router.respond(
             to: HTTPRequest(
                 method: method, target: target, fields: fields, body: Array(body.utf8), peerAddress: address,
                 deadline: running.clock.deadline()))
-        if let set = response.fields["Set-Cookie"] { cookie = String(set.prefix { $0 != ";" }) }
+        for line in response.fields.values("Set-Cookie") {
+            let pair = line.prefix { $0 != ";" }
+            let name = String(pair.prefix { $0 != "=" })
+            if name == "skillgate" {
+                cookie = String(pair)
+            } else {
+                others[name] = line.contains("Max-Age=0") ? nil : String(pair.dropFirst(name.count + 1))
+            }
+        }
         return Page(response)
     }
 
@@ -84,8 +96,10 @@ final class Browser {
                 }
             }
         }
+        /// The hidden fields of the first form.
         var hidden: [(String, String)] {
-            text.split(separator: "<input type=\"hidden\" ").dropFirst().compactMap { part in
+            let form = text.firstRange(of: "</form>").map { text[..<$0.lowerBound] } ?? text[...]
+            return form.split(separator: "<input type=\"hidden\" ").dropFirst().compactMap { part in
                 guard let name = value(after: "name=\"", in: part), let value = value(after: "value=\"", in: part)
                 else { return nil }
                 return (name, value)
@@ -93,7 +107,9 @@ final class Browser {
         }
 
         private func value(after mark: String, in text: Substring) -> String? {
-            text.firstRange(of: mark).map { range in String(text[range.upperBound...].prefix { $0 != "\"" }) }
+            text.firstRange(of: mark).map { range in
+                String(text[range.upperBound...].prefix { $0 != "\"" }).replacing("&amp;", with: "&")
+            }
         }
     }
 }
