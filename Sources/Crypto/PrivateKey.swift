@@ -79,6 +79,20 @@ public final class PrivateKey: Sendable {
         guard !signature.isEmpty else { throw reason.error("signature") }
         return signature
     }
+
+    /// This key's signature of the SHA-1 digest of `message`, by RSASSA-PKCS1-v1_5: what Alexa sent until 2021, so that
+    /// a test can show that nobody takes it any more.
+    ///
+    /// - Throws: `CryptoError` where the key is not RSA.
+    public func signatureSHA1(of message: [UInt8]) throws(CryptoError) -> [UInt8] {
+        var reason = Reason()
+        let signature = filled(capacity: 1024) {
+            unsafe ccrypto_sign(
+                handle.pointer, Int32(CCRYPTO_RS1.rawValue), message, message.count, &$0, $1, &reason.characters)
+        }
+        guard !signature.isEmpty else { throw reason.error("signature") }
+        return signature
+    }
 }
 
 extension PrivateKey: CustomStringConvertible, CustomReflectable {

@@ -7,6 +7,8 @@ struct ReplayReport: Sendable {
     let inJSON: Bool
     let repeats: Int
 
+    /// Two values that are no longer together stand on one line.
+    private static let shortCharacters = 70
     /// Runs of fewer answers are over before a bar is worth drawing.
     private static let barAnswers = 200
 
@@ -32,10 +34,25 @@ struct ReplayReport: Sendable {
             let mark = outcome.isExpected ? Output.coloured("✓", .green) : Output.coloured("✗", .red)
             let often = repeats > 1 && !outcome.isExpected ? ", \(outcome.failures) of \(repeats) times" : ""
             Output.line("\(mark) \(name)  \(shown(median(outcome.milliseconds))) ms\(often)")
-            for difference in outcome.differences { Output.line("    \(difference)") }
+            for difference in outcome.differences { show(difference) }
+            if let note = outcome.note { Output.line("    \(note)") }
         }
         let passed = outcomes.filter(\.isExpected).count
         Output.line("\(passed) of \(outcomes.count) samples answered as expected\(speed(outcomes))")
+    }
+
+    /// A difference on one line where it is short, else the two values below each other, and what stands around them.
+    private func show(_ difference: AnswerDifference) {
+        let place = difference.path.isEmpty ? "the answer" : difference.path
+        let expected = Output.coloured(difference.expected, .green)
+        let found = Output.coloured(difference.found, .red)
+        if difference.expected.count + difference.found.count <= Self.shortCharacters {
+            Output.line("    \(place): expected \(expected), found \(found)")
+        } else {
+            let indent = String(repeating: " ", count: place.count + 6)
+            Output.line("    \(place): expected \(expected)\n\(indent)found    \(found)")
+        }
+        if let around = difference.surroundings { Output.line("      in \(around)") }
     }
 
     private func speed(_ outcomes: [ReplayOutcome]) -> String {
@@ -43,6 +60,17 @@ struct ReplayReport: Sendable {
         guard repeats > 1, let slowest = all.last else { return "" }
         let late = all[min(all.count - 1, all.count * 99 / 100)]
         return "; half within \(shown(median(all))) ms, 99 of 100 within \(shown(late)), the slowest \(shown(slowest))"
+    }
+
+    /// The same for CI.
+    func junit(_ outcomes: [ReplayOutcome]) -> JUnitReport {
+        JUnitReport(
+            suite: "skillgate replay",
+            cases: outcomes.map { outcome in
+                JUnitReport.Case(
+                    name: outcome.sample, seconds: outcome.milliseconds.reduce(0, +) / 1000,
+                    failures: outcome.isExpected ? [] : outcome.differences.map(\.description))
+            })
     }
 
     private func json(_ outcome: ReplayOutcome) -> JSONValue {
@@ -54,6 +82,7 @@ struct ReplayReport: Sendable {
             outcome.differences.map {
                 ["path": .string($0.path), "expected": .string($0.expected), "found": .string($0.found)]
             })
+        if let note = outcome.note { object["note"] = .string(note) }
         if repeats > 1 { object["failures"] = .integer(Int64(outcome.failures)) }
         return .object(object)
     }

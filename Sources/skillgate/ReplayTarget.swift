@@ -12,27 +12,33 @@ import Transport
 struct ReplayTarget: Sendable {
     /// The service's time of day.
     let clock: WallClock
-    private let configuration: Configuration
+    /// What the service was made of, at the address that it has.
+    let configuration: Configuration
+    /// Who plays Amazon; nil where nothing is signed.
+    let hosts: AmazonHosts?
     private let endpoint: String
     private let http: any HTTPClient
     private let signer: AlexaSigner?
-    private let hosts: AmazonHosts?
     private let tokens: ReplayTokens
     private let stopping: @Sendable () async -> Void
 
     private static let answerTime = Duration.seconds(10)
     private static let developmentConfiguration = "config/development.json5"
 
+    /// The configuration that the command line names.
+    static func configurationPath(_ arguments: Arguments) -> String {
+        arguments.value("--config") ?? developmentConfiguration
+    }
+
     /// A target as the command line asks for it; nil where the configuration is at fault, which was printed then.
     static func make(_ arguments: Arguments) async throws(UsageError) -> ReplayTarget? {
-        let path = arguments.value("--config") ?? developmentConfiguration
-        guard let configuration = ConfigurationFile.read(path, asJSON: false) else { return nil }
+        guard let configuration = ConfigurationFile.read(configurationPath(arguments)) else { return nil }
         do {
             let user = try ReplayTokens.user(named: arguments.value("--user"), in: configuration)
             guard let endpoint = arguments.value("--endpoint") else {
                 return try await inProcess(configuration, user)
             }
-            let folder = arguments.value("--authority") ?? authorityFolder(configuration)
+            let folder = arguments.value("--authority") ?? simulatorFolder(configuration) ?? ".skillgate"
             return try await over(
                 socket: endpoint, configuration, user, authorityFolder: arguments.has("--sign") ? folder : nil)
         } catch let error as UsageError {
@@ -58,13 +64,42 @@ struct ReplayTarget: Sendable {
             anchors: hosts.authority.anchors(), clock: clock)
         let origin = "http://service.invalid"
         return ReplayTarget(
-            clock: clock, configuration: configuration, endpoint: origin,
-            http: RouterClient(origin: origin, responder: made.router), signer: AlexaSigner(hosts.authority),
-            hosts: hosts, tokens: ReplayTokens(configuration, user, made.provider, clock: clock),
-            stopping: {
-                await client.shutdown()
-                group.shutdown()
-            })
+            configuration, at: origin, http: RouterClient(origin: origin, responder: made.router), hosts: hosts,
+            tokens: ReplayTokens(configuration, user, made.provider, clock: clock), clock: clock
+        ) {
+            await client.shutdown()
+            group.shutdown()
+        }
+    }
+
+    /// A service that is at hand already: samples are sent by `http`, and signed where `hosts` play Amazon for it.
+    ///
+    /// The hosts get to know the configuration's skills and one customer, so that samples can link.
+    ///
+    /// - Parameters:
+    ///   - configuration: what the service was made of, with the addresses that it really has.
+    ///   - endpoint: its origin, without a path.
+    ///   - http: reaches it.
+    ///   - hosts: who plays Amazon for it.
+    ///   - tokens: makes the users' tokens.
+    ///   - clock: the service's time of day.
+    ///   - stopping: ends what was started for this target alone.
+    init(
+        _ configuration: Configuration, at endpoint: String, http: any HTTPClient, hosts: AmazonHosts?,
+        tokens: ReplayTokens, clock: @escaping WallClock,
+        stopping: @escaping @Sendable () async -> Void = {}
+    ) {
+        self.clock = clock
+        self.configuration = configuration
+        self.hosts = hosts
+        self.endpoint = endpoint
+        self.http = http
+        signer = hosts.map { AlexaSigner($0.authority) }
+        self.tokens = tokens
+        self.stopping = stopping
+        hosts?.linking.know(
+            Self.linkingSkills(configuration, tokenURL: endpoint + "/oauth/token"), accounts: [Self.customer],
+            http: http)
     }
 
     /// Reaches a service that runs; with an authority, plays Amazon's hosts for it.
@@ -85,27 +120,42 @@ struct ReplayTarget: Sendable {
         }
         let origin = endpoint.hasSuffix("/") ? String(endpoint.dropLast()) : endpoint
         return ReplayTarget(
-            clock: clock, configuration: configuration, endpoint: origin, http: client,
-            signer: hosts.map { AlexaSigner($0.authority) }, hosts: hosts,
-            tokens: try await ReplayTokens(configuration, user, runningAt: origin, clock: clock),
-            stopping: { [listener] in
-                await listener?.stop()
-                await client.shutdown()
-                group.shutdown()
-            })
+            moved(configuration, to: origin), at: origin, http: client, hosts: hosts,
+            tokens: try await ReplayTokens(configuration, user, runningAt: origin, clock: clock), clock: clock
+        ) { [listener] in
+            await listener?.stop()
+            await client.shutdown()
+            group.shutdown()
+        }
+    }
+
+    /// In development a service that runs has its redirect addresses where it listens.
+    private static func moved(_ given: Configuration, to origin: String) -> Configuration {
+        var configuration = given
+        configuration.publicURL = ReplayTokens.issuer(given, runningAt: origin)
+        for index in configuration.skills.indices {
+            configuration.skills[index].moveRedirectURLs(from: given.publicURL, to: configuration.publicURL)
+        }
+        return configuration
     }
 
     /// Ends what was started.
     func stop() async { await stopping() }
 
+    // MARK: - Requests
+
     /// The values of a sample's placeholders.
     func placeholders(_ state: TokenState, _ kind: Sample.Kind) -> Placeholders {
-        let skill = configuration.skills.first { kind == .custom || $0.isSmartHome } ?? configuration.skills.first
+        let skill = configuration.skills.first { kind != .smartHome || $0.isSmartHome } ?? configuration.skills.first
         return Placeholders(
             skillID: skill?.id ?? "", tokenState: state,
             token: { state throws(SampleError) in try tokens.token(state, skill) },
+            tokenOf: { state, subject throws(SampleError) in try tokens.token(state, skill, subject: subject) },
             grantCode: { () throws(SampleError) in try grantCode(of: skill, isSpent: false) },
-            spentGrantCode: { () throws(SampleError) in try grantCode(of: skill, isSpent: true) })
+            spentGrantCode: { () throws(SampleError) in try grantCode(of: skill, isSpent: true) },
+            linking: Placeholders.Linking(
+                appToken: { state, subject throws(SampleError) in try tokens.appToken(state, subject: subject) },
+                consent: { url, error throws(SampleError) in try consent(at: url, error) }))
     }
 
     private func grantCode(of skill: Configuration.Skill?, isSpent: Bool) throws(SampleError) -> String {
@@ -114,21 +164,39 @@ struct ReplayTarget: Sendable {
         return hosts.tokens.issueCode(clientID: events.clientID, isSpent: isSpent)
     }
 
+    private func consent(at url: String, _ error: String?) throws(SampleError) -> String {
+        guard let hosts else { throw SampleError(message: "{{consent}} needs --sign") }
+        do throws(LinkingRefusal) {
+            return try hosts.linking.consent(to: url, account: Self.customer, error: error)
+        } catch { throw SampleError(message: "Amazon shows an error in place of its consent: \(error.rule)") }
+    }
+
     /// The request as its sender makes it: Alexa signs, a forwarder adds its code.
-    func request(_ kind: Sample.Kind, _ body: [UInt8]) throws(CryptoError) -> OutgoingRequest {
-        var fields: HTTPFields = ["Content-Type": "application/json"]
-        let target = kind == .custom ? "/alexa/custom" : "/alexa/smart-home"
-        switch kind {
-        case .custom:
-            if let signer { fields = try signer.headers(for: body) }
-        case .smartHome:
+    ///
+    /// - Parameters:
+    ///   - step: what is sent, for its method, sender and headers.
+    ///   - target: path and query, without placeholders.
+    ///   - headers: those of the step, without placeholders.
+    ///   - body: the body, without placeholders.
+    /// - Returns: what is sent.
+    /// - Throws: `CryptoError` where it cannot be signed.
+    func request(
+        _ step: SampleStep, target: String, headers: [(name: String, value: String)], body: [UInt8]?
+    ) throws(CryptoError) -> OutgoingRequest {
+        var fields = HTTPFields()
+        switch step.sender {
+        case .anyone: break
+        case .alexa: if let signer { fields = try signer.headers(for: body ?? []) }
+        case .forwarder:
             if let secret = configuration.forwarder.secret {
-                let value = ForwarderVerifier.headerValue(secret: secret, at: clock(), target: target, body: body)
+                let value = ForwarderVerifier.headerValue(
+                    secret: secret, at: clock(), target: target, body: body ?? [])
                 fields.append(ForwarderVerifier.headerName, value)
             }
         }
+        for (name, value) in headers where fields[name] == nil { fields.append(name, value) }
         return OutgoingRequest(
-            method: .post, url: endpoint + target, fields: fields, body: body, answerLimitBytes: 8 << 20)
+            method: step.method, url: endpoint + target, fields: fields, body: body, answerLimitBytes: 8 << 20)
     }
 
     /// The answer.
@@ -149,7 +217,7 @@ struct ReplayTarget: Sendable {
         }
     }
 
-    private static func clientConfiguration(_ configuration: Configuration) -> ClientConfiguration {
+    static func clientConfiguration(_ configuration: Configuration) -> ClientConfiguration {
         var client = ClientConfiguration()
         client.caFile = configuration.http.caFilePath.flatMap { FileManager.default.fileExists(atPath: $0) ? $0 : nil }
         client.proxy = configuration.http.proxy
@@ -166,18 +234,35 @@ struct ReplayTarget: Sendable {
         }
     }
 
+    /// The customer of Amazon's who consents.
+    private static let customer = AmazonAccount(name: "customer")
+
+    /// The skills as Amazon's console knows them, those that link.
+    private static func linkingSkills(_ configuration: Configuration, tokenURL: String) -> [LinkingEndpoint.Skill] {
+        configuration.skills.compactMap { skill in
+            guard let linking = skill.linking,
+                let secret = configuration.provider.client(linking.providerClient)?.secret
+            else { return nil }
+            return LinkingEndpoint.Skill(
+                id: skill.id, stages: [skill.stage.rawValue], amazonClientID: linking.clientID,
+                redirectURLs: linking.redirectURLs, tokenURL: tokenURL, providerClientID: linking.providerClient,
+                providerClientSecret: secret, usesBasic: linking.accessTokenScheme == "HTTP_BASIC")
+        }
+    }
+
     /// Where the roots that the service trusts lie, if they are a simulator's.
-    private static func authorityFolder(_ configuration: Configuration) -> String {
+    static func simulatorFolder(_ configuration: Configuration) -> String? {
         let suffix = "/" + Authority.rootFile
-        guard let path = configuration.amazon.trustAnchorsPath, path.hasSuffix(suffix) else { return ".skillgate" }
+        guard let path = configuration.amazon.trustAnchorsPath, path.hasSuffix(suffix) else { return nil }
         return String(path.dropLast(suffix.count))
     }
 
     /// The port at which the service looks for `s3.amazonaws.com`.
-    private static func port(_ configuration: Configuration) throws(UsageError) -> Int {
+    static func port(_ configuration: Configuration) throws(UsageError) -> Int {
         for entry in configuration.http.resolve where entry.hasPrefix("s3.amazonaws.com:443:") {
             if let port = entry.split(separator: ":").last.flatMap({ Int($0) }) { return port }
         }
-        throw UsageError("--sign needs s3.amazonaws.com:443:127.0.0.1:PORT in the configuration's http.resolve")
+        throw UsageError(
+            "--sign and --certify need s3.amazonaws.com:443:127.0.0.1:PORT in the configuration's http.resolve")
     }
 }

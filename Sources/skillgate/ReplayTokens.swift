@@ -67,7 +67,7 @@ struct ReplayTokens: Sendable {
 
     /// The issuer that the running service calls itself: in development it puts the port that it really has in the
     /// place of the configured one.
-    private static func issuer(_ configuration: Configuration, runningAt origin: String) -> String {
+    static func issuer(_ configuration: Configuration, runningAt origin: String) -> String {
         guard configuration.isDevelopment, let port = origin.split(separator: ":").last, Int(port) != nil else {
             return configuration.publicURL
         }
@@ -90,15 +90,33 @@ struct ReplayTokens: Sendable {
         return user
     }
 
-    /// A token of that state for a skill.
-    func token(_ state: TokenState, _ skill: Configuration.Skill?) throws(SampleError) -> Secret {
-        guard let mint, let user, let skill else {
-            throw SampleError(message: "{{token}} needs the embedded provider, a user and a skill")
+    /// A token of that state for a skill, of the user that was chosen or of another.
+    func token(
+        _ state: TokenState, _ skill: Configuration.Skill?, subject: String? = nil
+    ) throws(SampleError) -> Secret {
+        guard let skill else { throw SampleError(message: "{{token}} needs a skill") }
+        return try token(state, client: skill.providerClient, subject: subject)
+    }
+
+    /// A token of that state as the company's app holds it.
+    func appToken(_ state: TokenState, subject: String? = nil) throws(SampleError) -> Secret {
+        let provider = configuration.provider
+        let client =
+            configuration.apps.clients?.sorted().first ?? provider.clients.first { $0.secret == nil }?.id
+        guard let client else { throw SampleError(message: "{{appToken}} needs one of apps.clients") }
+        return try token(state, client: client, subject: subject)
+    }
+
+    private func token(
+        _ state: TokenState, client: String, subject: String?
+    ) throws(SampleError) -> Secret {
+        guard let mint, let subject = subject ?? user?.subject else {
+            throw SampleError(message: "{{token}} needs the embedded provider and a user")
         }
         let now = clock()
         let provider = configuration.provider
         var claims = AccessTokenMinter.Claims(
-            subject: user.subject, clientID: skill.providerClient,
+            subject: subject, clientID: client,
             scopes: Set(provider.customScopes).union(provider.smartHomeScopes), grantID: SecureRandom.uuid())
         var lifetime = Self.lifetimeSeconds
         switch state {

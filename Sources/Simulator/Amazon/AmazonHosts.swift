@@ -19,6 +19,7 @@ public final class AmazonHosts: HTTPResponder, Sendable {
         var standing: [AmazonEndpoint: AmazonFault] = [:]
         var received: [ReceivedRequest] = []
         var chains: [String: [UInt8]] = [:]
+        var strayChains: [String: [UInt8]] = [:]
         var signers: [ChainFault: AlexaSigner] = [:]
     }
 
@@ -68,6 +69,9 @@ public final class AmazonHosts: HTTPResponder, Sendable {
     /// Serves a chain as one more file under `/echo.api/`.
     public func serve(chain: [UInt8], as file: String) { state.withLock { $0.chains[file] = chain } }
 
+    /// Serves a chain at a path of the certificate host where Alexa would never put one.
+    public func serve(chain: [UInt8], atPath path: String) { state.withLock { $0.strayChains[path] = chain } }
+
     /// A signer whose chain has a fault and is served here.
     ///
     /// - Throws: `CryptoError` where OpenSSL makes no key or certificate.
@@ -98,6 +102,9 @@ public final class AmazonHosts: HTTPResponder, Sendable {
             return await answer(.token) { self.tokens.answer(request) }
         // A browser reaches it at an address of this machine.
         case (_, LinkingEndpoint.loginPath[...]): return ConsentPage(linking: linking).answer(request)
+        case ("s3.amazonaws.com", let path):
+            guard let chain = state.withLock({ $0.strayChains[String(path)] }) else { return HTTPResponse(status: 404) }
+            return HTTPResponse(status: 200, body: chain)
         default:
             guard let region = EventEndpoint.hosts[host] else { return HTTPResponse(status: 404) }
             if request.path == "/v3/events" {

@@ -1,33 +1,47 @@
-import FoundationEssentials
+import HTTP
 public import JSON
 
-/// A recorded request with placeholders, and the answer that is expected.
+/// A recorded request with placeholders, or several in a row, and the answers that are expected.
 public struct Sample: Sendable {
-    /// Who sends it.
+    /// What kind of requests it holds.
     public enum Kind: Hashable, Sendable {
-        /// Alexa, signed.
+        /// One that Alexa signs.
         case custom
-        /// A forwarder of smart-home directives.
+        /// One of a forwarder of smart-home directives.
         case smartHome
+        /// Steps, one after another, each with a sender of its own.
+        case steps
     }
+
+    /// Where Alexa's requests go.
+    public static let customTarget = "/alexa/custom"
+    /// Where a forwarder's go.
+    public static let smartHomeTarget = "/alexa/smart-home"
 
     /// Its path without the extension.
     public let name: String
-    /// Who sends it.
+    /// What kind of requests it holds.
     public let kind: Kind
-    /// The request's body with its placeholders.
+    /// The body of a single request with its placeholders; the file's text where it holds steps.
     public let template: String
-    /// What is expected; nil expects status 200 and no more.
+    /// What is expected of a single request, with whatever `{{token}}` is; nil expects status 200 and no more.
     public let expected: JSONValue?
+    /// The requests in their order: one, but for ``Kind/steps``.
+    public let steps: [SampleStep]
+    /// What is expected instead where `{{token}}` is no token of a linked user.
+    public let expectedByState: [TokenState: ExpectedResponse]
 
-    /// A sample; a body with a `directive` is a smart-home one.
+    /// A sample; a body with a `directive` is a smart-home one, and one with `steps` holds several requests.
     ///
     /// - Parameters:
     ///   - name: what reports call it.
     ///   - template: the body.
     ///   - expected: the answer.
-    /// - Throws: ``SampleError`` where the template is not JSON.
-    public init(name: String, template: String, expected: JSONValue?) throws(SampleError) {
+    ///   - expectedByState: the answers to other tokens.
+    /// - Throws: ``SampleError`` where the template is not JSON, or a step is none.
+    public init(
+        name: String, template: String, expected: JSONValue?, expectedByState: [TokenState: JSONValue] = [:]
+    ) throws(SampleError) {
         let body: JSONValue
         do { body = try JSONValue(parsing: Array(template.utf8)) } catch {
             throw SampleError(message: "\(name): \(error.reason)")
@@ -35,54 +49,55 @@ public struct Sample: Sendable {
         self.name = name
         self.template = template
         self.expected = expected
-        kind = body["directive"] == nil ? .custom : .smartHome
-    }
-
-    /// The samples of files and folders, in the order given and by name within a folder.
-    ///
-    /// `NAME.json` is a request, `NAME.expected.json` beside it the answer; a path may name either.
-    ///
-    /// - Throws: ``SampleError`` where a path is missing, holds no sample, or a file is not JSON.
-    public static func load(paths: [String]) throws(SampleError) -> [Sample] {
-        var samples: [Sample] = []
-        for path in paths {
-            var isFolder = false
-            guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
-                throw SampleError(message: "\(path) does not exist")
+        var byState: [TokenState: ExpectedResponse] = [:]
+        for (state, value) in expectedByState { byState[state] = try ExpectedResponse(file: value, of: name) }
+        self.expectedByState = byState
+        if let given = body["steps"], body["request"] == nil, body["directive"] == nil {
+            guard let given = given.array, !given.isEmpty else {
+                throw SampleError(message: "\(name): steps is an array of steps")
             }
-            let files = isFolder ? requests(in: path) : [path]
-            guard !files.isEmpty else { throw SampleError(message: "\(path) holds no samples") }
-            for file in files { samples.append(try load(file: file)) }
-        }
-        return samples
-    }
-
-    private static func requests(in folder: String) -> [String] {
-        let found = (try? FileManager.default.subpathsOfDirectory(atPath: folder)) ?? []
-        return found.filter { $0.hasSuffix(".json") && !$0.hasSuffix(".expected.json") }.sorted().map { name in
-            (folder.hasSuffix("/") ? folder : folder + "/") + name
-        }
-    }
-
-    private static func load(file: String) throws(SampleError) -> Sample {
-        var stem = file
-        for suffix in [".expected.json", ".json"] where stem.hasSuffix(suffix) {
-            stem.removeLast(suffix.count)
-            break
-        }
-        let request = stem == file ? file : stem + ".json"
-        guard let template = read(request) else { throw SampleError(message: "\(request) cannot be read") }
-        var expected: JSONValue?
-        if let bytes = read(stem + ".expected.json") {
-            do { expected = try JSONValue(parsing: bytes) } catch {
-                throw SampleError(message: "\(stem).expected.json: \(error.reason)")
+            kind = .steps
+            var steps: [SampleStep] = []
+            for (index, step) in given.enumerated() {
+                steps.append(try SampleStep(step, of: "\(name): step \(index + 1)"))
             }
+            self.steps = steps
+            return
         }
-        return try Sample(name: stem, template: String(decoding: template, as: UTF8.self), expected: expected)
+        let isDirective = body["directive"] != nil
+        kind = isDirective ? .smartHome : .custom
+        steps = [
+            SampleStep(
+                sender: isDirective ? .forwarder : .alexa, method: .post,
+                target: isDirective ? Self.smartHomeTarget : Self.customTarget,
+                headers: [("Content-Type", "application/json")], body: template,
+                expected: try expected.map { value throws(SampleError) in
+                    try ExpectedResponse(file: value, of: name)
+                } ?? .ok)
+        ]
     }
 
-    private static func read(_ path: String) -> [UInt8]? {
-        (try? Data(contentsOf: URL(filePath: path))).map { Array($0) }
+    /// A sample of steps that were read elsewhere.
+    init(name: String, template: String, steps: [SampleStep]) {
+        self.name = name
+        kind = .steps
+        self.template = template
+        expected = nil
+        self.steps = steps
+        expectedByState = [:]
+    }
+
+    /// Whether it says `{{token}}`, so that the state of the token matters.
+    public var dependsOnToken: Bool { kind != .steps && template.contains("{{token}}") }
+
+    /// What is expected of a step where `{{token}}` is in that state, and whether the sample says so itself.
+    ///
+    /// Where it says nothing of that state, any answer with status 200 will do.
+    public func expected(of step: Int, with state: TokenState) -> (response: ExpectedResponse, isSaid: Bool) {
+        guard state != .linked, dependsOnToken else {
+            return (steps[step].expected, kind == .steps || expected != nil)
+        }
+        return expectedByState[state].map { ($0, true) } ?? (.ok, false)
     }
 }
 
