@@ -60,6 +60,8 @@ public struct MadeService: Sendable {
     public let events: EventWorker
     /// Settles links whose outcome is open, while its `run()` runs.
     public let links: LinkWorker
+    /// Ends links for an operator.
+    public let linkAdministration: LinkAdministration
     /// Codes, refresh tokens and grants.
     public let authorization: AuthorizationServer
     /// Learns of other processes' revocations and keys while its `run()` runs.
@@ -138,7 +140,8 @@ public func makeService(_ configuration: Configuration, _ parts: ServiceParts) a
     return MadeService(
         router: Router(routes + (isApart ? [] : operatorRoutes), refuse: refuse),
         operations: isApart ? Router(operatorRoutes, refuse: refuse) : nil, provider: provider.embedded,
-        clockDrift: drift, events: worker, links: linking.worker, authorization: provider.core.server,
+        clockDrift: drift, events: worker, links: linking.worker,
+        linkAdministration: LinkAdministration(ending: linking.ending), authorization: provider.core.server,
         changes: provider.core.changes)
 }
 

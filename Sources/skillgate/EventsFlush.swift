@@ -37,8 +37,9 @@ enum EventsFlushCommand: Command {
             }
             return 0
         } catch {
-            if isJSON { Output.line(["ok": false, "reason": .string(error.message)]) }
-            if !isJSON { Output.error("skillgate events flush: \(error.message)") }
+            let reason = (error as? ProgramFault)?.message ?? "\(error)"
+            if isJSON { Output.line(["ok": false, "reason": .string(reason)]) }
+            if !isJSON { Output.error("skillgate events flush: \(reason)") }
             return 1
         }
     }

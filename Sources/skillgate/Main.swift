@@ -13,6 +13,8 @@ import Glibc
         UsersDisableCommand.self,
         UsersEnableCommand.self,
         UsersPasswordCommand.self,
+        LinksListCommand.self,
+        LinksRevokeCommand.self,
         EventsFlushCommand.self,
         TraceCommand.self,
         AccountLinkingShowCommand.self,

@@ -61,6 +61,10 @@ final class Stage: Sendable {
     private let key: SigningKey
     private let group: EventLoopGroup
     private let listener: AmazonListener
+    /// Amazon's pages of consent, for a browser.
+    let consent: BrowserListener
+    /// How Alexa reaches the service.
+    private let http: CurlClient
 
     var configurationPath: String { folder + "/skillgate.json5" }
     var databasePath: String { folder + "/store.sqlite" }
@@ -88,11 +92,17 @@ final class Stage: Sendable {
         self.folder = folder
         let authority = try Authority.load(folder: folder, now: Self.now())
         signer = AlexaSigner(authority)
-        let client = TokenEndpoint.Client(
-            id: "events-client", secret: Secret(options.secretPrefix + "events-secret"), use: .events)
-        hosts = AmazonHosts(authority: authority, clients: [client], clock: Self.now)
+        let clients = [
+            TokenEndpoint.Client(
+                id: "events-client", secret: Secret(options.secretPrefix + "events-secret"), use: .events),
+            TokenEndpoint.Client(
+                id: "linking-client", secret: Secret(options.secretPrefix + "linking-secret"), use: .linking),
+        ]
+        hosts = AmazonHosts(authority: authority, clients: clients, clock: Self.now)
         group = try EventLoopGroup(threads: 1)
         listener = try AmazonListener(hosts, folder: folder, group: group, port: 0)
+        consent = try BrowserListener(hosts, group: group)
+        http = CurlClient(group: group)
         key = SigningKey(try PrivateKey.generate(.p256), algorithm: .es256)
         let keys = String(decoding: JSONWebKeySet([key.publicKey]).json.encoded(), as: UTF8.self)
         let isSilent = options.provider == .silent
@@ -121,6 +131,8 @@ final class Stage: Sendable {
 
     private func stop() async {
         provider.stop()
+        await http.shutdown()
+        await consent.stop()
         await listener.stop()
         group.shutdown()
     }
@@ -162,7 +174,8 @@ final class Stage: Sendable {
                 clients: [\(alexa) \(options.clients) { id: "back-end", secret: "\(secret)back-end-secret", grants: ["client_credentials"],
                     role: "events" }] },
               forwarder: { secret: "\(secret)forwarder-secret" },
-              amazon: { trustAnchors: "authority.pem", endpoints: { lwaToken: "\(options.tokenURL)" } },
+              amazon: { trustAnchors: "authority.pem", endpoints: { lwaToken: "\(options.tokenURL)",
+                  lwaAuthorize: "\(consent.loginURL)", alexaApp: "\(consent.alexaAppURL)" } },
               http: { caFile: "authority.pem", resolve: [\(resolved)] },
               limits: { \(options.limits) },
               log: { level: "\(options.logLevel)", format: "json" } }
@@ -188,6 +201,18 @@ final class Stage: Sendable {
         }
         if !isEndedByBody { program.send(signal: SIGTERM) }
         return await program.end()
+    }
+
+    /// Makes the skill of a service that runs known to Amazon, with these customers.
+    func knowSkill(of service: RunningService, accounts: [AmazonAccount]) {
+        let origin = "http://127.0.0.1:\(service.port)"
+        hosts.linking.know(
+            [
+                LinkingEndpoint.Skill(
+                    id: Self.skillID, amazonClientID: "linking-client",
+                    redirectURLs: [origin + "/link/alexa/callback"], tokenURL: origin + "/oauth/token",
+                    providerClientID: "alexa", providerClientSecret: Secret(options.secretPrefix + "alexa-secret"))
+            ], accounts: accounts, http: http)
     }
 
     /// The service did not start; what it said instead.

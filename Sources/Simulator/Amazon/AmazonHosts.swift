@@ -100,8 +100,7 @@ public final class AmazonHosts: HTTPResponder, Sendable {
             return await answer(.certificates) { self.chain(request, String(path.dropFirst("/echo.api/".count))) }
         case ("api.amazon.com", "/auth/o2/token"):
             return await answer(.token) { self.tokens.answer(request) }
-        // A browser reaches it at an address of this machine.
-        case (_, LinkingEndpoint.loginPath[...]): return ConsentPage(linking: linking).answer(request)
+        case (_, let path) where LinkingEndpoint.isConsent(path): return ConsentPage(linking: linking).answer(request)
         case ("s3.amazonaws.com", let path):
             guard let chain = state.withLock({ $0.strayChains[String(path)] }) else { return HTTPResponse(status: 404) }
             return HTTPResponse(status: 200, body: chain)

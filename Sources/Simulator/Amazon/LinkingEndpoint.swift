@@ -115,6 +115,9 @@ public final class LinkingEndpoint: Sendable {
     static let alexaAppPath = "/spa/skill-account-linking-consent"
     static let loginPath = "/ap/oa"
 
+    /// Whether a path is that of a page of consent.
+    static func isConsent(_ path: Substring) -> Bool { path == alexaAppPath || path == loginPath }
+
     /// Asks a customer, who agrees, or lets the request end with an error such as `access_denied`.
     ///
     /// - Parameters:
