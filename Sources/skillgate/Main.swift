@@ -4,6 +4,7 @@ import Glibc
 @main enum Skillgate {
     /// Every command, in the order of `skillgate --help`.
     static let commands: [any Command.Type] = [
+        DevCommand.self,
         ServeCommand.self,
         MigrateCommand.self,
         KeysGenerateCommand.self,

@@ -130,7 +130,7 @@ struct ReplayTarget: Sendable {
     }
 
     /// In development a service that runs has its redirect addresses where it listens.
-    private static func moved(_ given: Configuration, to origin: String) -> Configuration {
+    static func moved(_ given: Configuration, to origin: String) -> Configuration {
         var configuration = given
         configuration.publicURL = ReplayTokens.issuer(given, runningAt: origin)
         for index in configuration.skills.indices {
@@ -225,7 +225,7 @@ struct ReplayTarget: Sendable {
     }
 
     /// The pairs that the configuration holds, as Login with Amazon knows them.
-    private static func amazonClients(_ configuration: Configuration) -> [TokenEndpoint.Client] {
+    static func amazonClients(_ configuration: Configuration) -> [TokenEndpoint.Client] {
         configuration.skills.flatMap { skill in
             [
                 skill.events.map { TokenEndpoint.Client(id: $0.clientID, secret: $0.clientSecret, use: .events) },

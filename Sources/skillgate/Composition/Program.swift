@@ -33,16 +33,18 @@ struct Program: Sendable {
 
     /// Opens the store, makes the service and listens.
     ///
-    /// `port` stands for `listen.port` where it is given.
+    /// `port` stands for `listen.port` where it is given; the log goes to `sink`.
     ///
     /// - Throws: ``ProgramFault`` where one of them fails.
-    init(_ configuration: Configuration, port: Int? = nil) async throws(ProgramFault) {
+    init(
+        _ configuration: Configuration, port: Int? = nil, sink: any LogSink = DescriptorSink.standardError
+    ) async throws(ProgramFault) {
         let configuration = try Self.withRealPort(configuration, port)
         let clock = SystemClock.clock(offsetSeconds: configuration.clockOffsetSeconds)
         let metrics = Metrics()
         log = Log(
             level: configuration.log.level, format: configuration.log.format, clock: clock,
-            sink: DescriptorSink.standardError, metrics: metrics)
+            sink: sink, metrics: metrics)
         let store = try StoreOpening.open(configuration, clock: clock)
         do { group = try EventLoopGroup(threads: configuration.listen.threads) } catch {
             throw ProgramFault("no event loop: \(error)")
