@@ -133,7 +133,13 @@ final class AuthorizationPages: Sendable {
 
     func faulty(_ fault: AuthorizationFault, _ request: HTTPRequest) -> HTTPResponse {
         log.notice("a request for consent leads nowhere", .rejection(fault.reasonCode))
-        return message(.faultTitle, .faultLead, status: 400, language([], request))
+        // Such an address was put together in a console, by somebody who looks at this page now.
+        let name: String? = if case .repeated(let name) = fault { name } else { nil }
+        return answers.page(language([], request), status: 400) {
+            $0.message(
+                .faultTitle, .faultLead, hint: name == nil ? nil : .repeatedLead,
+                values: ["company": words.company, "name": name ?? ""])
+        }
     }
 
     func message(

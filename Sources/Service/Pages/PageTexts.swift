@@ -43,6 +43,7 @@ enum PageText: String, Sendable, CaseIterable {
     case clientPrivacy, privacy, support
     case linksTitle, linksLead, linksEmpty, linkedOn, removeLink, signOut, signedOutTitle, signedOutLead
     case expiredTitle, expiredLead, cookieTitle, cookieLead, goOn, busyTitle, busyLead, faultTitle, faultLead
+    case repeatedLead
 
     /// The text, with `{name}` replaced by the values.
     func text(_ language: PageLanguage, _ values: [String: String] = [:]) -> String {
@@ -155,6 +156,14 @@ enum PageText: String, Sendable, CaseIterable {
                 "Die App oder Website, von der du kommst, hat einen Fehler gemacht. "
                     + "Es wurde nichts weitergegeben. Geh dorthin zurück und versuche es noch einmal.",
                 "呼び出し元のアプリまたはサイトに問題があります。情報は共有されていません。元の画面に戻って、もう一度お試しください。"
+            )
+        case .repeatedLead:
+            (
+                "For its developers: {name} is in the address more than once. The authorization address in the console "
+                    + "has to be entered without parameters.",
+                "Für die Entwickler: {name} steht mehrmals in der Adresse. Die Adresse der Autorisierung wird in der "
+                    + "Konsole ohne Parameter eingetragen.",
+                "開発者の方へ: アドレスに{name}が複数回含まれています。コンソールの認証画面のURIはパラメーターなしで入力してください。"
             )
         }
     }

@@ -108,11 +108,14 @@ struct Screens: Sendable {
     }
 
     /// A page that says one thing, with a link to where the user goes on.
-    func message(_ title: PageText, _ lead: PageText, values: [String: String] = [:], goOn: String? = nil) -> HTML {
+    func message(
+        _ title: PageText, _ lead: PageText, hint: PageText? = nil, values: [String: String] = [:], goOn: String? = nil
+    ) -> HTML {
         page(
             title, values,
             [
                 heading(text(title, values)), paragraph(text(lead, values)),
+                hint.map { .element("p", ["class": "quiet"], HTML(text: text($0, values))) } ?? .nothing,
                 goOn.map { .element("a", ["class": "button", "href": $0], HTML(text: text(.goOn))) } ?? .nothing,
             ])
     }

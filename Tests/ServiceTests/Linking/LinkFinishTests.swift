@@ -39,6 +39,24 @@ import Time
         #expect(try await harness.amazonGrants().count == 1)
     }
 
+    @Test("LNK-2: each link has a new code of ours, and there is no way to bring one that was used")
+    func freshCodes() async throws {
+        let harness = try await LinkHarness()
+        let state = try await harness.state()
+        // What an app's own sign-in had redeemed a second ago.
+        for member in ["authCode", "providerCode", "code", "authorizationCode"] {
+            let answer = try await harness.call(
+                .post, "/alexa/link",
+                ["amazonAuthCode": .string("amz-\(member)"), member: "spent-code", "state": .string(state)])
+            #expect(answer.status == (member == "authCode" ? 200 : 400), "\(answer.text)")
+        }
+        #expect(try await harness.link(code: "amz-2").status == 200)
+        let codes = harness.world.withLock { world in
+            world.enabled.compactMap { $0.body["accountLinkRequest"]?["authCode"]?.string }
+        }
+        #expect(codes.count == 2 && Set(codes).count == 2 && !codes.contains("spent-code"))
+    }
+
     @Test("the whole redirect is as good as its parts, from the Alexa app and from Login with Amazon")
     func redirect() async throws {
         for query in ["code=amz-2&state=STATE", "state=STATE&code=amz-2&scope=alexa%3A%3Askills%3Aaccount_linking"] {

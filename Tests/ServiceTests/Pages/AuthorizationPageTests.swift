@@ -129,4 +129,23 @@ import Time
         let other = await browser.submit(await browser.get(two), [("decision", "agree")])
         #expect(other.answer?["state"] == "s2")
     }
+
+    @Test("LNK-7: an address that was entered with parameters of its own gets a page that names the repeated one")
+    func enteredWithParameters() async throws {
+        let browser = try await browser()
+        let uri = percentEncoded("https://pitangui.amazon.com/api/skill/link/MDEVELOPMENT")
+        let entered = "/oauth/authorize?client_id=alexa&response_type=code&state=%3Cstate%3E"
+        let page = await browser.get(
+            entered + "&client_id=alexa&response_type=code&state=alexa-123&redirect_uri=\(uri)")
+        #expect(page.status == 400 && page.location == nil && page.text.contains("client_id is in the address more"))
+        let german = Browser(browser.running)
+        german.fields["Accept-Language"] = "de"
+        let other = await german.get("/oauth/authorize?client_id=alexa&redirect_uri=\(uri)&redirect_uri=\(uri)")
+        #expect(other.status == 400 && other.text.contains("redirect_uri steht mehrmals"))
+        // Where it is known whom to tell, Alexa is told.
+        let told = await browser.get("/oauth/authorize?client_id=alexa&redirect_uri=\(uri)&state=a&state=b")
+        let answer = await browser.signIn(told).location ?? told.location
+        #expect(told.status != 400 && answer?.contains("more than once") != true)
+        #expect(!(await browser.get("/oauth/authorize?client_id=nobody")).text.contains("more than once"))
+    }
 }

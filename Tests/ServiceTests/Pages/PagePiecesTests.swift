@@ -59,7 +59,7 @@ import Testing
     @Test("every text has every language, and no placeholder is left over", arguments: PageLanguage.allCases)
     func texts(language: PageLanguage) {
         for text in PageText.allCases {
-            let shown = text.text(language, ["company": "C", "client": "K", "date": "D"])
+            let shown = text.text(language, ["company": "C", "client": "K", "date": "D", "name": "N"])
             #expect(!shown.isEmpty && !shown.contains("{"), "\(text)")
         }
     }
