@@ -98,7 +98,8 @@ struct ReplayTarget: Sendable {
         self.tokens = tokens
         self.stopping = stopping
         hosts?.linking.know(
-            Self.linkingSkills(configuration, tokenURL: endpoint + "/oauth/token"), accounts: [Self.customer],
+            Self.linkingSkills(configuration, tokenURL: endpoint + "/oauth/token"),
+            accounts: [Self.customer, Self.replaying],
             http: http)
     }
 
@@ -153,6 +154,7 @@ struct ReplayTarget: Sendable {
             tokenOf: { state, subject throws(SampleError) in try tokens.token(state, skill, subject: subject) },
             grantCode: { () throws(SampleError) in try grantCode(of: skill, isSpent: false) },
             spentGrantCode: { () throws(SampleError) in try grantCode(of: skill, isSpent: true) },
+            basic: { client throws(SampleError) in try tokens.basic(client) },
             linking: Placeholders.Linking(
                 appToken: { state, subject throws(SampleError) in try tokens.appToken(state, subject: subject) },
                 consent: { url, error throws(SampleError) in try consent(at: url, error) }))
@@ -167,7 +169,7 @@ struct ReplayTarget: Sendable {
     private func consent(at url: String, _ error: String?) throws(SampleError) -> String {
         guard let hosts else { throw SampleError(message: "{{consent}} needs --sign") }
         do throws(LinkingRefusal) {
-            return try hosts.linking.consent(to: url, account: Self.customer, error: error)
+            return try hosts.linking.consent(to: url, account: Self.replaying, error: error)
         } catch { throw SampleError(message: "Amazon shows an error in place of its consent: \(error.rule)") }
     }
 
@@ -234,8 +236,10 @@ struct ReplayTarget: Sendable {
         }
     }
 
-    /// The customer of Amazon's who consents.
+    /// The customer of Amazon's whom everybody else may use.
     private static let customer = AmazonAccount(name: "customer")
+    /// The one who consents in samples, so that what they link and unlink touches nobody else's link.
+    private static let replaying = AmazonAccount(name: "replaying")
 
     /// The skills as Amazon's console knows them, those that link.
     private static func linkingSkills(_ configuration: Configuration, tokenURL: String) -> [LinkingEndpoint.Skill] {

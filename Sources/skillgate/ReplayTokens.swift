@@ -100,11 +100,23 @@ struct ReplayTokens: Sendable {
 
     /// A token of that state as the company's app holds it.
     func appToken(_ state: TokenState, subject: String? = nil) throws(SampleError) -> Secret {
-        let provider = configuration.provider
-        let client =
-            configuration.apps.clients?.sorted().first ?? provider.clients.first { $0.secret == nil }?.id
-        guard let client else { throw SampleError(message: "{{appToken}} needs one of apps.clients") }
+        guard let client = Self.appClients(configuration).first else {
+            throw SampleError(message: "{{appToken}} needs one of apps.clients")
+        }
         return try token(state, client: client, subject: subject)
+    }
+
+    /// The clients whose tokens an app holds.
+    static func appClients(_ configuration: Configuration) -> [String] {
+        configuration.apps.clients?.sorted() ?? configuration.provider.clients.filter { $0.secret == nil }.map(\.id)
+    }
+
+    /// What a client of the provider shows at HTTP Basic.
+    func basic(_ client: String) throws(SampleError) -> String {
+        guard let secret = configuration.provider.client(client)?.secret else {
+            throw SampleError(message: "{{basic:\(client)}} needs a client of the provider that has a secret")
+        }
+        return Base64.encode(Array("\(client):\(secret.exposed)".utf8))
     }
 
     private func token(

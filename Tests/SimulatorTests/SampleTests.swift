@@ -70,17 +70,22 @@ import Time
     @Test("files are found with their answers, by folder or by name")
     func files() throws {
         let folder = FileManager.default.temporaryDirectory.path + "/samples-" + SecureRandom.token(bytes: 8)
-        try FileManager.default.createDirectory(atPath: folder + "/inner", withIntermediateDirectories: true)
+        for inner in ["/inner", "/website"] {
+            try FileManager.default.createDirectory(atPath: folder + inner, withIntermediateDirectories: true)
+        }
         defer { try? FileManager.default.removeItem(atPath: folder) }
         for (name, text) in [
             ("b.json", "{}"), ("a.json", "{}"), ("a.expected.json", #"{"x":1}"#), ("inner/c.json", "{}"), ("d.txt", ""),
+            ("a.expected.expired.json", #"{"$status":400,"x":2}"#), ("website/package.json", "{}"),
         ] {
             try Data(text.utf8).write(to: URL(filePath: folder + "/" + name))
         }
         let all = try Sample.load(paths: [folder])
         #expect(all.map { $0.name.dropFirst(folder.count) } == ["/a", "/b", "/inner/c"])
         #expect(all.map(\.expected) == [["x": 1], nil, nil])
-        for path in ["/a.json", "/a.expected.json"] {
+        #expect(all[0].expectedByState[.expired]?.status == 400)
+        #expect(all[0].expectedByState[.expired]?.body == ["x": 2])
+        for path in ["/a.json", "/a.expected.json", "/a.expected.expired.json"] {
             #expect(try Sample.load(paths: [folder + path]).map(\.expected) == [["x": 1]])
         }
         for path in ["/missing.json", "/missing", "/d.txt"] {

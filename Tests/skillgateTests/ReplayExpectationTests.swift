@@ -171,7 +171,7 @@ import Testing
                 import sys, xml.etree.ElementTree as tree
                 suite = tree.parse(sys.argv[1]).getroot().find("testsuite")
                 print(suite.get("tests"), suite.get("failures"), suite.get("skipped"))
-                for case in suite: print(case.get("name")[-11:], len(case.findall("failure")), float(case.get("time")) >= 0)
+                for case in suite: print(case.get("name").split("/")[-1], len(case.findall("failure")), float(case.get("time")) >= 0)
                 print(suite.find("testcase/failure").get("message"))
                 """
             try ReplayCommandTests.write(script, to: folder + "/read.py")

@@ -184,9 +184,9 @@ final class Stage: Sendable {
 
     /// Runs the program; at the end of `body` it gets SIGTERM, unless `body` sees to its end itself.
     @discardableResult func run(
-        isEndedByBody: Bool = false, _ body: (RunningService) async throws -> Void
+        isEndedByBody: Bool = false, options: [String] = [], _ body: (RunningService) async throws -> Void
     ) async throws -> ProgramRun.Outcome {
-        let program = try ProgramRun(["serve", "--config", configurationPath])
+        let program = try ProgramRun(["serve", "--config", configurationPath] + options)
         let line = await program.line()
         guard let port = line.split(separator: ":").last.flatMap({ Int($0) }) else {
             let error = await program.end().error

@@ -42,6 +42,7 @@ public struct Placeholders: Sendable {
     private let tokenOf: (@Sendable (TokenState, _ subject: String) throws(SampleError) -> Secret)?
     private let grantCode: @Sendable () throws(SampleError) -> String
     private let spentGrantCode: @Sendable () throws(SampleError) -> String
+    private let basic: @Sendable (_ client: String) throws(SampleError) -> String
     private let linking: Linking?
 
     /// The values of placeholders.
@@ -53,6 +54,7 @@ public struct Placeholders: Sendable {
     ///   - tokenOf: for `{{token:STATE:SUBJECT}}`, a token of another user.
     ///   - grantCode: a code that Login with Amazon takes once.
     ///   - spentGrantCode: for `{{grantCode:spent}}`, a code that Login with Amazon took already.
+    ///   - basic: for `{{basic:CLIENT}}`, the client's id and secret as HTTP Basic has them, without the scheme.
     ///   - linking: for `{{appToken}}`, `{{consent:NAME}}` and `{{consentCode:NAME}}`.
     public init(
         skillID: String, tokenState: TokenState = .linked,
@@ -61,6 +63,9 @@ public struct Placeholders: Sendable {
         grantCode: @escaping @Sendable () throws(SampleError) -> String,
         spentGrantCode: @escaping @Sendable () throws(SampleError) -> String = { () throws(SampleError) in
             throw SampleError(message: "{{grantCode:spent}} has no value here")
+        },
+        basic: @escaping @Sendable (_ client: String) throws(SampleError) -> String = { client throws(SampleError) in
+            throw SampleError(message: "{{basic:\(client)}} has no value here")
         }, linking: Linking? = nil
     ) {
         self.skillID = skillID
@@ -68,6 +73,7 @@ public struct Placeholders: Sendable {
         self.token = token
         self.tokenOf = tokenOf
         self.grantCode = grantCode
+        self.basic = basic
         self.spentGrantCode = spentGrantCode
         self.linking = linking
     }
@@ -118,6 +124,7 @@ public struct Placeholders: Sendable {
         case ("grantCode", 2) where parts[1] == "spent": return try spentGrantCode()
         case ("token", 1...3), ("appToken", 1...3):
             if let token = try token(parts, name) { return token.exposed }
+        case ("basic", 2): return try basic(parts[1])
         case ("captured", 2): return try value(parts[1], captured, name)
         case ("consent", 2...3): return try consent(parts, captured, name)
         case ("consentCode", 2):

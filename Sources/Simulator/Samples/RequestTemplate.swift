@@ -1,3 +1,4 @@
+import Crypto
 public import JSON
 public import Time
 
@@ -15,6 +16,8 @@ public struct RequestTemplate: Sendable {
     private var counts: [String: Int] = [:]
     /// The consent address that belongs to a state, by the names of both.
     private var consents: [String: String] = [:]
+
+    private var isGrantSpent = false
 
     private static let capturedLimit = 10_000
 
@@ -44,21 +47,35 @@ public struct RequestTemplate: Sendable {
 
     // MARK: - Requests
 
-    /// The body to send again; without `time`, which is that of its arrival, every timestamp is taken as one of then.
-    public mutating func body(_ value: JSONValue, at time: UnixTime?) -> JSONValue { template(value, name: nil, time) }
+    /// The body to send again.
+    ///
+    /// - Parameters:
+    ///   - value: the body that came.
+    ///   - time: when it came; without it every timestamp is taken as one of then.
+    ///   - isGrantSpent: whether Login with Amazon refused the grant's code.
+    /// - Returns: the body with placeholders.
+    public mutating func body(_ value: JSONValue, at time: UnixTime?, isGrantSpent: Bool = false) -> JSONValue {
+        self.isGrantSpent = isGrantSpent
+        return template(value, name: nil, time)
+    }
 
     /// A target to send again.
     public func target(_ target: String) -> String {
-        var text = replacingCaptured(in: Self.escaped(target))
+        var text = replacingCaptured(in: Self.withoutCodes(Self.escaped(target)))
         for token in Self.tokens(in: text) { text = text.replacing(token, with: placeholder(token)) }
         return text
     }
 
     /// The value of an `Authorization` header line to send again.
-    public func authorization(_ value: String, isApp: Bool) -> String {
-        guard value.lowercased().hasPrefix("bearer ") else { return Self.removed }
-        let placeholder = placeholder(String(value.dropFirst("bearer ".count)))
-        return "Bearer " + (isApp ? placeholder.replacing("{{token", with: "{{appToken") : placeholder)
+    ///
+    /// A client's own name and secret are `{{basic:CLIENT}}`, which stands for both.
+    public func authorization(_ value: String) -> String {
+        let lowercased = value.lowercased()
+        if lowercased.hasPrefix("bearer ") { return "Bearer " + placeholder(String(value.dropFirst("bearer ".count))) }
+        guard lowercased.hasPrefix("basic "), let pair = Base64.decode(value.dropFirst("basic ".count)),
+            let end = pair.firstIndex(of: UInt8(ascii: ":"))
+        else { return Self.removed }
+        return "Basic {{basic:\(Self.escaped(String(decoding: pair[..<end], as: UTF8.self)))}}"
     }
 
     private func template(_ value: JSONValue, name: String?, _ time: UnixTime?) -> JSONValue {
@@ -81,11 +98,10 @@ public struct RequestTemplate: Sendable {
         switch name {
         case "timestamp" where object["type"] != nil && isFresh(value, object, time): return "{{now}}"
         case "applicationId" where skillIDs.contains(text) || time == nil: return "{{skillID}}"
-        case "code" where object["type"] == "OAuth2.AuthorizationCode": return "{{grantCode}}"
+        case "code" where object["type"] == "OAuth2.AuthorizationCode":
+            return isGrantSpent ? "{{grantCode:spent}}" : "{{grantCode}}"
         case "redirect":
-            if let place = consent(in: text) {
-                return .string(Self.isRefused(text) ? replacingCaptured(in: text) : "{{consent:\(place)}}")
-            }
+            if let place = consent(in: text) { return .string(Self.consent(place, after: text)) }
         case "amazonAuthCode":
             if let state = object["state"]?.string, let key = captured[state], let place = consents[key] {
                 return .string("{{consentCode:\(place)}}")
@@ -130,7 +146,11 @@ public struct RequestTemplate: Sendable {
         return consents[key]
     }
 
-    private static func isRefused(_ redirect: String) -> Bool { values(of: redirect)["code"] == nil }
+    private static func consent(_ place: String, after redirect: String) -> String {
+        let values = values(of: redirect)
+        guard values["code"] == nil, let error = values["error"] else { return "{{consent:\(place)}}" }
+        return "{{consent:\(place):\(error.filter { $0.isLetter || $0 == "_" })}}"
+    }
 
     private static func values(of url: String) -> [String: String] {
         var values: [String: String] = [:]

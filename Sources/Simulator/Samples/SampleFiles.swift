@@ -5,7 +5,7 @@ extension Sample {
     /// The samples of files and folders, in the order given and by name within a folder.
     ///
     /// `NAME.json` is a request, `NAME.expected.json` beside it the answer, `NAME.expected.STATE.json` the answer where
-    /// `{{token}}` is in another state; a path may name any of them.
+    /// `{{token}}` is in another state; a path may name any of them. A folder `website` holds a page to copy, and no samples.
     ///
     /// - Throws: ``SampleError`` where a path is missing, holds no sample, or a file is not JSON.
     public static func load(paths: [String]) throws(SampleError) -> [Sample] {
@@ -80,7 +80,11 @@ extension Sample {
 
     private static func requests(in folder: String) -> [String] {
         let found = (try? FileManager.default.subpathsOfDirectory(atPath: folder)) ?? []
-        return found.filter { $0.hasSuffix(".json") && stem(of: $0) + ".json" == $0 }.sorted().map { name in
+        let requests = found.filter { name in
+            name.hasSuffix(".json") && stem(of: name) + ".json" == name
+                && !name.split(separator: "/").contains("website")
+        }
+        return requests.sorted().map { name in
             (folder.hasSuffix("/") ? folder : folder + "/") + name
         }
     }

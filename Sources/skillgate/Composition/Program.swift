@@ -25,6 +25,7 @@ struct Program: Sendable {
     private let sending: Task<Void, Never>
     private let changes: Task<Void, Never>
     private let linking: Task<Void, Never>
+    private let recorder: Recorder?
 
     /// How long running requests may take when the program stops; a little is left of the 10 seconds for the rest.
     private static let grace = Duration.seconds(9)
@@ -33,11 +34,13 @@ struct Program: Sendable {
 
     /// Opens the store, makes the service and listens.
     ///
-    /// `port` stands for `listen.port` where it is given; the log goes to `sink`.
+    /// `port` stands for `listen.port` where it is given; requests are recorded in the folder `record`; the log goes to
+    /// `sink`.
     ///
     /// - Throws: ``ProgramFault`` where one of them fails.
     init(
-        _ configuration: Configuration, port: Int? = nil, sink: any LogSink = DescriptorSink.standardError
+        _ configuration: Configuration, port: Int? = nil, record: String? = nil,
+        sink: any LogSink = DescriptorSink.standardError
     ) async throws(ProgramFault) {
         let configuration = try Self.withRealPort(configuration, port)
         let clock = SystemClock.clock(offsetSeconds: configuration.clockOffsetSeconds)
@@ -59,8 +62,12 @@ struct Program: Sendable {
         } catch { throw ProgramFault("the service cannot be made: \(error)") }
         tellOfSettings(configuration, log)
         let listen = configuration.listen
+        let maker = RecordedSamples(configuration, revokedGrants: made.provider?.revokedGrants, clock: clock)
+        let recorder = try Recorder.make(folder: record, maker: maker, clock: clock, log: log)
+        self.recorder = recorder
+        let responder: any HTTPResponder = recorder?.recording(made.router) ?? made.router
         var servers = [
-            try Self.server(listen.service, configuration, made.router, group: group, log: log, metrics: metrics)
+            try Self.server(listen.service, configuration, responder, group: group, log: log, metrics: metrics)
         ]
         let port = try Self.start(servers[0], at: listen.service)
         if let operations = made.operations, let endpoint = listen.operations {
@@ -106,6 +113,7 @@ struct Program: Sendable {
             }
             for server in servers { group.addTask { await server.shutdown(grace: Self.grace) } }
         }
+        await recorder?.finish()
         await client.shutdown()
         group.shutdown()
         log.notice("stopped")
@@ -151,7 +159,7 @@ struct Program: Sendable {
     }
 
     private static func server(
-        _ endpoint: Configuration.Listen.Endpoint, _ configuration: Configuration, _ responder: Router,
+        _ endpoint: Configuration.Listen.Endpoint, _ configuration: Configuration, _ responder: any HTTPResponder,
         group: EventLoopGroup, log: Log, metrics: Metrics
     ) throws(ProgramFault) -> HTTPServer {
         let limits = configuration.limits
