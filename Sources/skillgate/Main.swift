@@ -9,6 +9,7 @@ import Glibc
         MigrateCommand.self,
         KeysGenerateCommand.self,
         KeysRotateCommand.self,
+        DoctorCommand.self,
         UsersAddCommand.self,
         UsersListCommand.self,
         UsersDisableCommand.self,

@@ -33,7 +33,7 @@ enum ConfigurationFile {
 
     /// Makes what a development configuration names and what is not there yet: an encryption key, and the authority of
     /// the simulator that plays Amazon.
-    private static func prepare(_ source: ConfigurationSource) throws(FileFaults) {
+    static func prepare(_ source: ConfigurationSource) throws(FileFaults) {
         guard let files = DevelopmentFiles(source) else { return }
         if let path = files.encryptionKeyPath, !FileManager.default.fileExists(atPath: path) {
             do throws(KeyFileError) { try KeyFile.make(at: path) } catch {
