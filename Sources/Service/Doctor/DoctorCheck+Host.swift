@@ -1,8 +1,8 @@
 extension DoctorCheck {
     private static func one(
         _ key: String, _ isWrong: Bool, _ message: String, _ mend: String, level: DoctorFinding.Level = .warning
-    ) -> [Problem] {
-        isWrong ? [Problem(key: key, level: level, message: message, mend: mend)] : []
+    ) -> [Found] {
+        isWrong ? [Found(key: key, level: level, message: message, mend: mend)] : []
     }
 
     static let apps = [
@@ -24,7 +24,7 @@ extension DoctorCheck {
         },
         DoctorCheck("apps.ios", "the redirect URLs open the iOS apps", applies: { !$0.apps.ios.isEmpty }) {
             $0.redirectURLsOutsideApps.map {
-                Problem(
+                Found(
                     key: $0.key, message: "no pattern of apps.ios[].paths covers \($0.url): it opens no app",
                     mend: "add its path to paths")
             }
@@ -90,7 +90,7 @@ extension DoctorCheck {
         },
         DoctorCheck("linking.skip", "no smart-home skill can be enabled without linking", applies: hasSmartHome) {
             configuration in
-            configuration.skills.enumerated().flatMap { index, skill -> [Problem] in
+            configuration.skills.enumerated().flatMap { index, skill -> [Found] in
                 one(
                     "skills[\(index)].linking", skill.linking?.skipOnEnablement == true && skill.isSmartHome,
                     "Alexa lets nobody use a smart-home skill that was enabled without linking",

@@ -1,7 +1,7 @@
 extension DoctorCheck {
     private static func each(
-        _ configuration: Configuration, _ judge: (Configuration.Skill, Configuration.Linking, String) -> [Problem]
-    ) -> [Problem] {
+        _ configuration: Configuration, _ judge: (Configuration.Skill, Configuration.Linking, String) -> [Found]
+    ) -> [Found] {
         configuration.skills.enumerated().flatMap { index, skill in
             skill.linking.map { judge(skill, $0, "skills[\(index)].linking") } ?? []
         }
@@ -12,7 +12,7 @@ extension DoctorCheck {
             each($0) { _, linking, key in
                 guard linking.vendorID == nil else { return [] }
                 return [
-                    Problem(
+                    Found(
                         key: key + ".vendorID",
                         message: "whether Alexa's three redirect URLs are registered cannot be checked without it",
                         mend: "enter what the redirect URLs of the console's page end with")
@@ -26,7 +26,7 @@ extension DoctorCheck {
             each(configuration) { _, linking, key in
                 guard let client = configuration.provider.client(linking.providerClient), client.secret != nil else {
                     return [
-                        Problem(
+                        Found(
                             key: key + ".providerClient", level: .fault,
                             message:
                                 "provider.clients has no client \(linking.providerClient) with a secret: Alexa gets no tokens",
@@ -37,7 +37,7 @@ extension DoctorCheck {
                     linking.accessTokenScheme == "REQUEST_BODY_CREDENTIALS" ? .body : .basic
                 guard !client.authentication.contains(needed) else { return [] }
                 return [
-                    Problem(
+                    Found(
                         key: key + ".accessTokenScheme", level: .fault,
                         message: "Alexa proves itself by \(linking.accessTokenScheme), which \(client.id) may not",
                         mend: "add \"\(needed.rawValue)\" to the client's authentication")
@@ -57,7 +57,7 @@ extension DoctorCheck {
                     else {
                         return nil
                     }
-                    return Problem(
+                    return Found(
                         key: "provider.clients", level: .fault,
                         message: "\(client.id) lacks \(url): users of \(region) cannot link in the Alexa app",
                         mend: "add it to the client's redirectURIs, to the letter")
@@ -75,7 +75,7 @@ extension DoctorCheck {
                 }
                 guard !missing.isEmpty else { return [] }
                 return [
-                    Problem(
+                    Found(
                         key: "provider.clients", level: .fault,
                         message:
                             "\(client.id) may not have \(missing.joined(separator: ", ")), without which its tokens are refused",
@@ -87,7 +87,7 @@ extension DoctorCheck {
             each($0) { _, linking, key in
                 guard !linking.usesPKCE else { return [] }
                 return [
-                    Problem(
+                    Found(
                         key: key + ".pkce",
                         message: "a code of Amazon's that is caught on the way could be used by others",
                         mend: "set it to true")
@@ -98,7 +98,7 @@ extension DoctorCheck {
             each($0) { _, linking, key in
                 guard linking.benefit == nil else { return [] }
                 return [
-                    Problem(
+                    Found(
                         key: key + ".benefit", message: "the page that asks says nothing of what the skill is good for",
                         mend: "write a line for each of your users' languages")
                 ]
@@ -108,7 +108,7 @@ extension DoctorCheck {
             each(configuration) { _, linking, key in
                 linking.redirectURLs.enumerated().compactMap { index, url in
                     guard !url.hasPrefix(configuration.publicURL + "/") else { return nil }
-                    return Problem(
+                    return Found(
                         key: "\(key).redirectURLs[\(index)]",
                         message:
                             "\(url) is not under publicURL: whoever comes there without the app needs a page of yours",

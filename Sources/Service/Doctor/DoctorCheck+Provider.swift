@@ -7,8 +7,8 @@ extension DoctorCheck {
 
     private static func one(
         _ key: String, _ isWrong: Bool, _ message: String, _ mend: String, level: DoctorFinding.Level = .warning
-    ) -> [Problem] {
-        isWrong ? [Problem(key: key, level: level, message: message, mend: mend)] : []
+    ) -> [Found] {
+        isWrong ? [Found(key: key, level: level, message: message, mend: mend)] : []
     }
 
     static let provider = [

@@ -44,7 +44,7 @@ public struct DoctorFinding: Sendable, Hashable {
 /// A check that needs the configuration alone.
 public struct DoctorCheck: Sendable {
     /// What is wrong at one key.
-    struct Problem: Sendable {
+    struct Found: Sendable {
         let key: String
         var level = DoctorFinding.Level.warning
         let message: String
@@ -57,11 +57,11 @@ public struct DoctorCheck: Sendable {
     public let title: String
     /// Whether there is anything to check.
     let applies: @Sendable (Configuration) -> Bool
-    let problems: @Sendable (Configuration) -> [Problem]
+    let problems: @Sendable (Configuration) -> [Found]
 
     init(
         _ id: String, _ title: String, applies: @escaping @Sendable (Configuration) -> Bool = { _ in true },
-        _ problems: @escaping @Sendable (Configuration) -> [Problem]
+        _ problems: @escaping @Sendable (Configuration) -> [Found]
     ) {
         self.id = id
         self.title = title
