@@ -36,6 +36,7 @@ import Time
             (#"{"messageId":"\#(uuid)"}"#, #"{"messageId":"{{uuid}}"}"#),
             (#"{"text":"a {{now}} b"}"#, #"{"text":"a {{braces}}now}} b"}"#),
             (#"{"x":"https://a.test/?code=c&y=1"}"#, #"{"x":"https://a.test/?code=removed&y=1"}"#),
+            (#"{"x":"app:/back#access_token=c&y=1"}"#, #"{"x":"app:/back#access_token=removed&y=1"}"#),
             (#"{"n":1.5,"b":true,"z":null}"#, #"{"n":1.5,"b":true,"z":null}"#),
         ])
     func placeholders(given: String, expected: String) throws {

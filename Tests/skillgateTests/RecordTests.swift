@@ -177,6 +177,44 @@ import Testing
         }
     }
 
+    @Test("every request is either written or counted as dropped, and one that is too large is dropped")
+    func bounds() async throws {
+        try await withTemporaryFolder { record in
+            var options = Stage.Options()
+            options.provider = .embedded
+            options.limits = "bodyBytes: 4194304"
+            let made = record + "/made"
+            let sent = 1000
+            try await Stage.with(options) { stage in
+                let outcome = try await stage.run(options: ["--record", made]) { service in
+                    let large = [UInt8](repeating: UInt8(ascii: "x"), count: 2 << 20)
+                    let fields: HTTPFields = ["Content-Type": "application/json"]
+                    let refused = try await service.answer(
+                        to: RawClient.request("/alexa/custom", fields: fields, body: large))
+                    #expect(refused.status == 400)
+                    let small = RawClient.request("/alexa/custom", fields: fields, body: Array("{}".utf8))
+                    let port = service.port
+                    let answered = try await onOwnThread {
+                        let client = try RawClient(port: port)
+                        var answered = 0
+                        for _ in 0..<sent {
+                            client.send(small)
+                            if client.answer()?.status == 400 { answered += 1 }
+                        }
+                        return answered
+                    }
+                    #expect(answered == sent)
+                }
+                let dropped = try outcome.error.split(separator: "\n").filter { $0.contains("could be recorded") }
+                    .map { try JSONValue(parsing: Array($0.utf8))["count"]?.integer ?? 0 }.reduce(0, +)
+                #expect(dropped >= 1)
+                let files = try Self.files(in: made)
+                #expect(files.count + Int(dropped) == sent + 1)
+                #expect(!files.contains { $0.contains(".new") })
+            }
+        }
+    }
+
     @Test("where nothing can be written any more, requests are answered as ever, and the log says so once")
     func lostFolder() async throws {
         try await withTemporaryFolder { folder in

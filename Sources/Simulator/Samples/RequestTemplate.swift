@@ -154,7 +154,8 @@ public struct RequestTemplate: Sendable {
 
     private static func values(of url: String) -> [String: String] {
         var values: [String: String] = [:]
-        for pair in url.drop(while: { $0 != "?" }).dropFirst().split(separator: "&") {
+        for pair in url.drop(while: { $0 != "?" && $0 != "#" }).dropFirst().split(whereSeparator: { "&#".contains($0) })
+        {
             let parts = pair.split(separator: "=", maxSplits: 1).map(String.init)
             if parts.count == 2 { values[parts[0]] = parts[1] }
         }
@@ -255,9 +256,10 @@ public struct RequestTemplate: Sendable {
 
     /// A code in an address is good once, and for whoever reads it first.
     private static func withoutCodes(_ text: String) -> String {
-        guard text.contains("?") else { return text }
+        guard text.contains("=") else { return text }
         var text = text
-        for (name, value) in values(of: text) where ["code", "access_token", "token"].contains(name) {
+        for (name, value) in values(of: text)
+        where name == "code" || tokenNames.contains(name) || secretNames.contains(name.lowercased()) {
             text = text.replacing("\(name)=\(value)", with: "\(name)=\(removed)")
         }
         return text
