@@ -38,6 +38,12 @@ static EVP_CIPHER *gcm;
 static EVP_MAC *hmac;
 static __thread struct thread_state *of_this_thread;
 
+// OpenSSL would free everything of its own at exit, and a thread that still signs or hashes then would crash the program
+// at its end. Said before main, since whoever sets OpenSSL up first decides.
+__attribute__((constructor)) static void keep_until_the_end(void) {
+    OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, NULL);
+}
+
 static void drop_verifier(struct verifier *verifier) {
     EVP_PKEY_CTX_free(verifier->context);
     EVP_PKEY_free(verifier->key);
