@@ -6,7 +6,7 @@ import Simulator
 import TestSupport
 import Testing
 
-@Suite("skillgate replay", .timeLimit(.minutes(5))) struct ReplayCommandTests {
+@Suite("skillgate replay", .serialized, .timeLimit(.minutes(5))) struct ReplayCommandTests {
     static let package = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().path
     static let samples = package + "/samples"
