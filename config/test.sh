@@ -21,7 +21,9 @@ swift format lint --strict --parallel --recursive Sources Tests Package.swift
 step "Build and tests"
 swift build --build-tests
 bash config/python.sh || echo "The tests with Authlib are skipped: its packages cannot be had." >&2
-# One module after another: all tests of a run start at once, and two cores should not share a thousand.
+# One module after another and four tests at a time: all would start at once, and on two cores a sign-in or a browser
+# would then wait longer than it may.
+export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=${SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH:-4}
 for folder in Tests/*Tests; do
     swift test --skip-build --disable-xctest --filter "^$(basename "$folder")\."
 done
