@@ -28,6 +28,8 @@ public struct ServiceParts: Sendable {
     public var trustAnchors: TrustAnchors?
     /// Handlers in Swift, by skill and by intent or request type.
     public var handlers: [String: [String: any SkillHandler]]
+    /// Hears of every trace; nil but in development.
+    public var observer: (any TraceObserver)?
 
     /// The parts of a service.
     public init(
@@ -89,7 +91,8 @@ public func makeService(_ configuration: Configuration, _ parts: ServiceParts) a
     let drift = ClockDrift(log: parts.log, metrics: parts.metrics)
     let worker = makeEventWorker(configuration, parts)
     let provider = try await makeProvider(configuration, parts, worker)
-    let traces = TraceRecorder(store: parts.store, log: parts.log, metrics: parts.metrics)
+    let traces = TraceRecorder(
+        store: parts.store, log: parts.log, metrics: parts.metrics, observer: parts.observer)
     let skills = configuration.skills.map { skill in
         Skill(
             name: skill.name, id: skill.id, providerClient: skill.providerClient,
@@ -229,7 +232,7 @@ private func makeProvider(
             keptTokenLimit: configuration.limits.keptTokens, log: parts.log, observe: observe)
         let resources = ResourceClient(
             baseURL: EmbeddedProvider.resourcesURL, http: made.client(otherwise: parts.http), limits: limits,
-            now: parts.monotonic)
+            observer: parts.observer, now: parts.monotonic)
         return ProviderSide(
             embedded: made, core: try await ProviderCore(configuration, parts, keys: keys, embedded: made),
             validator: made.validator, resources: resources)
@@ -241,7 +244,7 @@ private func makeProvider(
         let validator = TokenValidator(
             validation, http: parts.http, clock: parts.clock, monotonic: parts.monotonic, observe: observe)
         let resources = ResourceClient(
-            baseURL: baseURL, http: parts.http, limits: limits, now: parts.monotonic)
+            baseURL: baseURL, http: parts.http, limits: limits, observer: parts.observer, now: parts.monotonic)
         if provider.clients.contains(where: { $0.grants.contains(.clientCredentials) }) { try await keys.load() }
         return ProviderSide(
             embedded: nil, core: try await ProviderCore(configuration, parts, keys: keys, embedded: nil),

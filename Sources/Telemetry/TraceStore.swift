@@ -43,6 +43,14 @@ public struct TraceQuery: Sendable, Hashable {
     }
 }
 
+/// Hears of every trace when it ends, and of calls to the provider's server: a developer's tool.
+public protocol TraceObserver: Sendable {
+    /// A trace ended; called in the task of its request where there is one, and must not wait.
+    func finished(_ trace: TraceRecord)
+    /// The provider's server was called for the user's resource at `path`; `outcome` is a status or what went wrong.
+    func called(_ path: String, outcome: String, milliseconds: Int)
+}
+
 /// Hands finished traces to a store after the answer has left.
 ///
 /// At most ``waitingLimit`` wait; more are dropped and counted, so a slow store never holds a request or memory.
@@ -59,16 +67,22 @@ public final class TraceRecorder: Sendable {
     private let store: any TraceStore
     private let dropped: Counter
     private let log: Log
+    private let observer: (any TraceObserver)?
 
-    /// A recorder in front of `store`.
-    public init(store: any TraceStore, log: Log, metrics: Metrics) {
+    /// A recorder in front of `store`; `observer` hears of every trace.
+    public init(store: any TraceStore, log: Log, metrics: Metrics, observer: (any TraceObserver)? = nil) {
         self.store = store
         self.log = log
+        self.observer = observer
         dropped = metrics.counter(.tracesDropped)
     }
 
+    /// Whether traces are wanted of what went well too, which are not kept.
+    public var wantsAll: Bool { observer != nil }
+
     /// Stores `trace` soon, if it is one that is kept.
     public func finish(_ trace: TraceRecord) {
+        observer?.finished(trace)
         guard trace.kind == .link || trace.outcome == .refused || trace.outcome == .failed else { return }
         let mustStart = waiting.withLock { waiting -> Bool? in
             guard waiting.traces.count < Self.waitingLimit else { return nil }

@@ -3,6 +3,7 @@ import Crypto
 public import HTTP
 public import JSON
 public import OAuth
+public import Telemetry
 public import Time
 
 /// Fetches what the provider's server holds for a user, and hands it the user's commands.
@@ -47,6 +48,7 @@ public final class ResourceClient: Sendable {
     private let baseURL: String
     private let http: any HTTPClient
     private let limits: Limits
+    private let observer: (any TraceObserver)?
     private let now: @Sendable () -> ContinuousClock.Instant
     private let kept: Locked<KeptAnswers>
 
@@ -56,14 +58,16 @@ public final class ResourceClient: Sendable {
     ///   - baseURL: the address that every path is appended to, without a final slash.
     ///   - http: what sends the requests.
     ///   - limits: what a call may take.
+    ///   - observer: hears of each call; nil but in development.
     ///   - now: the monotonic clock.
     public init(
-        baseURL: String, http: any HTTPClient, limits: Limits = Limits(),
+        baseURL: String, http: any HTTPClient, limits: Limits = Limits(), observer: (any TraceObserver)? = nil,
         now: @escaping @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }
     ) {
         self.baseURL = baseURL.hasSuffix("/") ? String(baseURL.dropLast()) : baseURL
         self.http = http
         self.limits = limits
+        self.observer = observer
         self.now = now
         kept = Locked(KeptAnswers(limits))
     }
@@ -204,9 +208,22 @@ public final class ResourceClient: Sendable {
     private func send(
         _ request: OutgoingRequest, by deadline: Deadline, from start: ContinuousClock.Instant
     ) async throws(ResourceFailure) -> HTTPResponse {
-        do {
-            return try await http.send(request, by: deadline.limited(to: limits.call, from: start))
-        } catch { throw ResourceFailure(error) }
+        do throws(HTTPClientError) {
+            let response = try await http.send(request, by: deadline.limited(to: limits.call, from: start))
+            tell(request, "\(response.status)", from: start)
+            return response
+        } catch {
+            tell(request, "\(error)", from: start)
+            throw ResourceFailure(error)
+        }
+    }
+
+    private func tell(_ request: OutgoingRequest, _ outcome: String, from start: ContinuousClock.Instant) {
+        guard let observer else { return }
+        let milliseconds = Int(start.duration(to: now()) / .milliseconds(1))
+        observer.called(
+            "\(request.method.rawValue) \(request.url.dropFirst(baseURL.count))", outcome: outcome,
+            milliseconds: milliseconds)
     }
 
     private func document(_ response: HTTPResponse) throws(ResourceFailure) -> JSONDocument {

@@ -18,7 +18,7 @@ struct SkillProgress {
     }
 
     /// The steps that went well, and the one that did not.
-    func trace(_ outcome: TraceOutcome, reason: String, at end: ContinuousClock.Instant) -> Trace {
+    func trace(_ outcome: TraceOutcome, reason: String?, at end: ContinuousClock.Instant) -> Trace {
         let trace = Trace(.custom, startedAt: startedAt, start: start)
         let steps: [(StaticString, ContinuousClock.Instant?)] = [
             ("verification", verified), ("decoding", decoded), ("account", judged),
@@ -28,7 +28,7 @@ struct SkillProgress {
             if let stepEnd {
                 trace.step(name, .ok, from: begin, to: stepEnd)
                 begin = stepEnd
-            } else if name.description != "account" || reason.hasPrefix("token.") {
+            } else if name.description != "account" || reason?.hasPrefix("token.") == true {
                 trace.step(name, outcome, reason: reason, from: begin, to: end)
                 return trace
             }
@@ -58,6 +58,11 @@ struct SkillTelemetry: Sendable {
             "skill request answered", .requestID(envelope.header.requestID), .skill(skill.name),
             .requestType(envelope.header.type), envelope.intentName.map { .intent($0) },
             envelope.locale.map { .locale($0) }, .durationMilliseconds(progress.milliseconds(to: end)))
+        guard let traces, traces.wantsAll else { return }
+        let trace = progress.trace(.ok, reason: nil, at: end)
+        trace.note("requestID", envelope.header.requestID)
+        if let subject = progress.subject { trace.belongs(to: subject) }
+        traces.finish(trace.record(.ok, end: end))
     }
 
     func rejected(_ rejection: RequestRejection, _ progress: SkillProgress, end: ContinuousClock.Instant) {

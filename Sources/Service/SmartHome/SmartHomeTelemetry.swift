@@ -41,6 +41,7 @@ struct SmartHomeTelemetry: Sendable {
 
     func answered(_ progress: SmartHomeProgress, end: ContinuousClock.Instant) {
         count(progress)
+        if let traces, traces.wantsAll { traces.finish(progress.trace.record(.ok, end: end)) }
         guard log.isOn(.info) else { return }
         log.write(.info, "directive answered", progress.fields(at: end))
     }

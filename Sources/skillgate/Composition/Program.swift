@@ -1,5 +1,6 @@
 import HTTP
 import Service
+import Simulator
 import Storage
 import Telemetry
 import Time
@@ -35,12 +36,12 @@ struct Program: Sendable {
     /// Opens the store, makes the service and listens.
     ///
     /// `port` stands for `listen.port` where it is given; requests are recorded in the folder `record`; the log goes to
-    /// `sink`.
+    /// `sink`; an `inspector` stands before the service.
     ///
     /// - Throws: ``ProgramFault`` where one of them fails.
     init(
         _ configuration: Configuration, port: Int? = nil, record: String? = nil,
-        sink: any LogSink = DescriptorSink.standardError
+        sink: any LogSink = DescriptorSink.standardError, inspector: Inspector? = nil
     ) async throws(ProgramFault) {
         let configuration = try Self.withRealPort(configuration, port)
         let clock = SystemClock.clock(offsetSeconds: configuration.clockOffsetSeconds)
@@ -57,15 +58,20 @@ struct Program: Sendable {
             client, exemptOrigins: Self.exemptOrigins(configuration), log: log, metrics: metrics)
         let made: MadeService
         do {
-            made = try await makeService(
-                configuration, ServiceParts(store: store, http: http, clock: clock, log: log, metrics: metrics))
+            var parts = ServiceParts(store: store, http: http, clock: clock, log: log, metrics: metrics)
+            parts.observer = inspector
+            made = try await makeService(configuration, parts)
         } catch { throw ProgramFault("the service cannot be made: \(error)") }
         tellOfSettings(configuration, log)
         let listen = configuration.listen
         let maker = RecordedSamples(configuration, revokedGrants: made.provider?.revokedGrants, clock: clock)
         let recorder = try Recorder.make(folder: record, maker: maker, clock: clock, log: log)
         self.recorder = recorder
-        let responder: any HTTPResponder = recorder?.recording(made.router) ?? made.router
+        var responder: any HTTPResponder = recorder?.recording(made.router) ?? made.router
+        if let inspector {
+            inspector.stand(before: responder)
+            responder = inspector
+        }
         var servers = [
             try Self.server(listen.service, configuration, responder, group: group, log: log, metrics: metrics)
         ]

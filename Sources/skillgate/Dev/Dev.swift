@@ -47,6 +47,7 @@ enum DevCommand: Command {
             return isLinked && isAnswered ? 0 : 1
         }
         await relink(world)
+        await inspect(world)
         show(addressesOf: world)
         for await _ in signals.stream { break }
         for ending in [SIGTERM, SIGINT] { signal(ending, SIG_DFL) }
@@ -141,10 +142,27 @@ enum DevCommand: Command {
         } catch { Output.error("\(world.user.username) is not linked now: \(message(error))") }
     }
 
+    /// Lets the inspector send requests again: signed anew, with whatever stands in the place of placeholders now.
+    private static func inspect(_ world: DevWorld) async {
+        guard let target = try? await world.target() else { return }
+        world.inspector.sends { body in
+            do {
+                let sample = try Sample(
+                    name: "the request", template: String(decoding: body.encoded(), as: UTF8.self), expected: nil)
+                guard sample.kind != .steps, let step = sample.steps.first else { return "This is not sent by Alexa" }
+                let filled = try target.placeholders(.linked, sample.kind).body(of: sample, now: target.clock())
+                let request = try target.request(step, target: step.target, headers: step.headers, body: filled)
+                _ = try await target.send(request)
+                return ""
+            } catch { return message(error) }
+        }
+    }
+
     private static func show(addressesOf world: DevWorld) {
         let configuration = world.configuration
         var lines = [
-            ("link in a browser", world.address + "/link"), ("my links", world.address + "/account/links"),
+            ("what came in", world.address + "/_inspect"), ("link in a browser", world.address + "/link"),
+            ("my links", world.address + "/account/links"),
             ("the routes", world.address + "/openapi.json"), ("health", world.address + "/healthz"),
             ("the service's log", world.logPath),
         ]

@@ -30,6 +30,8 @@ struct DevWorld: Sendable {
     let http: CurlClient
     /// The user who is linked.
     let user: Users.User
+    /// What came to the service, for the developer.
+    let inspector: Inspector
     private let program: Program
     private let listener: AmazonListener
     private let group: EventLoopGroup
@@ -64,9 +66,11 @@ struct DevWorld: Sendable {
         configuration.amazon.lwaAuthorizeURL = consent.loginURL
         configuration.amazon.alexaAppURL = consent.alexaAppURL
         configuration.http.resolve = Authority.serverNames.map { "\($0):443:127.0.0.1:\(listener.port)" }
+        let inspector = Inspector(skillIDs: Set(configuration.skills.map(\.id)), clock: clock)
         let program: Program
         do throws(ProgramFault) {
-            program = try await Program(configuration, port: port, sink: try log(in: folder))
+            program = try await Program(
+                configuration, port: port, sink: try log(in: folder), inspector: inspector)
         } catch {
             await listener.stop()
             await consent.stop()
@@ -79,7 +83,7 @@ struct DevWorld: Sendable {
         return DevWorld(
             configuration: ReplayTarget.moved(configuration, to: program.address), address: program.address,
             samples: root + "/samples", hosts: hosts, consent: consent, http: CurlClient(group: group), user: user,
-            program: program, listener: listener, group: group, folder: folder)
+            inspector: inspector, program: program, listener: listener, group: group, folder: folder)
     }
 
     /// Ends everything, and removes what was written.
