@@ -154,6 +154,14 @@ final class Browser: Sendable {
         try await send("POST", "/execute/sync", ["script": .string(text), "args": .array(arguments)])
     }
 
+    /// Asks until something is so.
+    ///
+    /// - Throws: ``Fault`` where it never is.
+    func wait(_ what: String, until isSo: () async throws -> Bool) async throws {
+        for _ in 0..<3000 { if try await isSo() { return } }
+        throw Fault(message: "it never came that \(what): " + (try await url()))
+    }
+
     /// Deletes every cookie of the page's host.
     func forgetCookies() async throws { _ = try await send("DELETE", "/cookie") }
 

@@ -12,7 +12,7 @@ struct InspectorBrowserTests {
     func inspected(view: Browser.View) async throws {
         let program = try ProgramRun(["dev", "--port", "0"])
         let port = try #require(await program.line().split(separator: ":").last.flatMap { Int($0) })
-        for _ in 0..<1000 where await !program.line().contains("Ctrl-C") {}
+        while await !program.line().contains("Ctrl-C") {}
         let origin = "http://127.0.0.1:\(port)"
         try await Browser.with(view) { browser in
             try await browser.open(origin + "/_inspect")
@@ -29,7 +29,7 @@ struct InspectorBrowserTests {
                 client.send(RawClient.request("/v1/me", method: "GET"))
                 return client.answer()?.status
             }
-            for _ in 0..<3000 where try await browser.text("#rows tbody tr") == top {}
+            try await browser.wait("a row is added") { try await browser.text("#rows tbody tr") != top }
             #expect(try await browser.text("#rows tbody tr").contains("/v1/me"))
             try await browser.open(try #require(link.string))
             #expect(try await browser.text("main").contains("verification"))
@@ -38,7 +38,7 @@ struct InspectorBrowserTests {
                     + "b.value = b.value.replace(/\"type\": \"AlexaSkillEvent[^\"]*\"/, '\"type\": \"LaunchRequest\"');"
             )
             try await browser.click("form button")
-            for _ in 0..<3000 where try await browser.url() == link.string {}
+            try await browser.wait("it was sent again") { try await browser.url() != link.string }
             let answered = try await browser.text("main")
             #expect(try await browser.url().contains("/_inspect/requests/") && answered.contains("200"), "\(answered)")
         }

@@ -35,7 +35,7 @@ struct LinkBrowserTests {
 
     /// Waits for the form to sign in, and signs in.
     private func signIn(_ browser: Browser, as username: String = "alice") async throws {
-        for _ in 0..<2000 where try await browser.count("#username") == 0 {}
+        try await browser.wait("there is a form") { try await browser.count("#username") == 1 }
         try await browser.type(username, into: "#username")
         try await browser.type(username + "-password", into: "#password")
         try await browser.click("form button")
@@ -67,8 +67,7 @@ struct LinkBrowserTests {
             try await browser.open(origin + "/account/links")
             #expect(try await browser.text("main").contains("Alexa"))
             try await browser.click("form button")
-            for _ in 0..<200 where try await !app.links(["list"]).output.isEmpty {}
-            #expect(try await app.links(["list"]).output.isEmpty)
+            try await browser.wait("the link is gone") { try await app.links(["list"]).output.isEmpty }
             #expect(app.stage.hosts.linking.enabled.isEmpty)
         }
     }
