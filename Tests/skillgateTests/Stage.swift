@@ -64,7 +64,7 @@ final class Stage: Sendable {
     /// Amazon's pages of consent, for a browser.
     let consent: BrowserListener
     /// How Alexa reaches the service.
-    private let http: CurlClient
+    let http: CurlClient
 
     var configurationPath: String { folder + "/skillgate.json5" }
     var databasePath: String { folder + "/store.sqlite" }

@@ -114,8 +114,8 @@ final class LinkJoining: AlexaUserJoins {
             log.error("a disabled skill's links cannot be found", .detail("\(error)"))
             throw .store
         }
-        // Events come in any order: one from before the link says nothing of it.
-        for link in links where link.linkedAt <= moment {
+        // Events come in any order: one from before the link says nothing of it. Alexa's times have no fractions of seconds.
+        for link in links where link.linkedAt.seconds <= moment.seconds {
             try await keeping.ending.end(link, tellsAlexa: false, token: token ?? known?.token, by: deadline)
         }
     }

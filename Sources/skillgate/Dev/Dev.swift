@@ -1,3 +1,4 @@
+import Crypto
 import Glibc
 import HTTP
 import JSON
@@ -94,6 +95,12 @@ enum DevCommand: Command {
                 return ("“\(said)”", ())
             }
             table.firstAnswer()
+            try await table.step("Alexa tells of it (SkillEnabled, SkillAccountLinked)") {
+                ("taken", try await tell([.enabled, .accountLinked], world))
+            }
+            try await table.step("Google's app flips to the app, which agrees; Google redeems the code") {
+                ("Google has tokens", try await flip(world, token))
+            }
             return true
         } catch { return false }
     }
@@ -117,6 +124,43 @@ enum DevCommand: Command {
             throw DevUser.Fault(message: "status \(answer.status)")
         }
         return text
+    }
+
+    /// Alexa's events about the link, in that order.
+    private static func tell(_ events: [AlexaCaller.Event], _ world: DevWorld) async throws {
+        guard let enabled = world.hosts.linking.enabled.first else {
+            throw DevUser.Fault(message: "Alexa has not enabled the skill")
+        }
+        let alexa = AlexaCaller(
+            signer: AlexaSigner(world.hosts.authority), endpoint: world.address + "/alexa/custom", http: world.http,
+            clock: SystemClock.clock(offsetSeconds: world.configuration.clockOffsetSeconds))
+        for event in events {
+            let status = try await alexa.tell(event, of: enabled)
+            guard status == 200 else { throw DevUser.Fault(message: "\(event.rawValue): status \(status)") }
+        }
+    }
+
+    /// App Flip: the app asks the service what to open, and Google redeems the code that stands there.
+    private static func flip(_ world: DevWorld, _ token: Secret) async throws {
+        let provider = world.configuration.provider
+        guard let id = world.configuration.google?.clientID, let client = provider.client(id),
+            let secret = client.secret
+        else { throw DevUser.Fault(message: "the configuration has no Google") }
+        let google = GoogleApp(
+            clientID: id, clientSecret: secret, tokenURL: world.address + "/oauth/token", http: world.http)
+        let asked = google.request(scope: client.scopes.joined(separator: " "))
+        let body: JSONValue = [
+            "clientID": .string(asked.clientID), "redirectURI": .string(asked.redirectURI),
+            "state": .string(asked.state), "scope": .string(asked.scope), "decision": "agree",
+        ]
+        var request = OutgoingRequest(method: .post, url: world.address + "/app-flip/authorize", body: body.encoded())
+        request.fields["Authorization"] = "Bearer " + token.exposed
+        request.fields["Content-Type"] = "application/json"
+        let answer = try await world.http.send(request, by: .after(.seconds(10), from: .now))
+        guard let url = (try? JSONValue(parsing: answer.body))?["openURL"]?.string else {
+            throw DevUser.Fault(message: "there is nothing to open: status \(answer.status)")
+        }
+        _ = try await google.redeem(google.code(in: url, for: asked), for: asked)
     }
 
     /// Sends every sample; false where one was not answered as expected.
@@ -181,6 +225,7 @@ enum DevCommand: Command {
         case let fault as DevUser.Fault: fault.message
         case let fault as ProgramFault: fault.message
         case let error as AuthorityError: error.message
+        case let refusal as LinkingRefusal: refusal.rule
         case let error as SampleError: error.message
         case let error as HTTPClientError: ReplayTarget.text(of: error)
         default: "\(error)"

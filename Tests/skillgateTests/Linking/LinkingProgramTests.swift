@@ -55,6 +55,28 @@ import Testing
         }
     }
 
+    @Test("TOK-8: the user disables the skill in the Alexa app: the link and its tokens end, and the account stays")
+    func disabled() async throws {
+        let account = LinkingStage.account(.northAmerica)
+        try await LinkingStage.with(accounts: [account]) { app in
+            #expect(try await app.link(account).json["status"] == "LINKED")
+            let enabled = try #require(app.stage.hosts.linking.enabled.first)
+            for event in [AlexaCaller.Event.enabled, .accountLinked, .enabled] {
+                #expect(try await app.tell(event, of: enabled) == 200)
+            }
+            #expect(try await app.speech(for: enabled)?.contains("u1001") == true)
+            #expect(try await app.call("GET", "/alexa/link").json["links"]?.array?.count == 1)
+            // Events may come late, or twice.
+            for event in [AlexaCaller.Event.disabled, .disabled] {
+                #expect(try await app.tell(event, of: enabled) == 200)
+            }
+            #expect(try await app.speech(for: enabled)?.contains("u1001") != true)
+            #expect(try await app.call("GET", "/alexa/link").json["status"] == "NOT_LINKED")
+            #expect(try await app.stage.grants().isEmpty)
+            #expect(try await app.link(account).json["status"] == "LINKED", "the account is there still")
+        }
+    }
+
     @Test("a user who says no is told nothing of an error, and nothing is left behind")
     func cancelled() async throws {
         let account = LinkingStage.account(.northAmerica)

@@ -69,6 +69,14 @@ struct LinkingStage: Sendable {
         return try await service.answer(to: stage.signed(Array(body.utf8))).speech
     }
 
+    /// Alexa tells the service of an event; the status of the answer.
+    func tell(_ event: AlexaCaller.Event, of enabled: LinkingEndpoint.Enabled) async throws -> Int {
+        try await AlexaCaller(
+            signer: stage.signer, endpoint: "http://127.0.0.1:\(service.port)/alexa/custom", http: stage.http,
+            clock: Stage.now
+        ).tell(event, of: enabled)
+    }
+
     /// Runs a command about links beside the service.
     func links(_ words: [String]) async throws -> ProgramRun.Outcome {
         try await ProgramRun.run(["links"] + words + ["--config", stage.configurationPath])
