@@ -22,7 +22,8 @@ import Testing
         #expect(lines.first?.hasPrefix("listening on http://127.0.0.1:") == true)
         for part in [
             "alice signs in", "GET /alexaurl", "alice agrees in the Alexa app", "LINKED in NA", "u1001",
-            "first answer to Alexa after", "SkillAccountLinked", "Google has tokens", "custom/who-am-i-linked",
+            "first answer to Alexa after", "SkillAccountLinked", "Google has tokens", "Alexa refreshes her token",
+            "custom/who-am-i-linked",
             "linking/link-by-the-alexa-app",
         ] { #expect(lines.contains { $0.contains(part) }, "\(part)") }
         let samples = lines.filter { $0.contains("as expected") }

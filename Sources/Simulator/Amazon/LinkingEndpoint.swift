@@ -106,6 +106,17 @@ public final class LinkingEndpoint: Sendable {
     /// What is enabled and linked now, of every customer.
     public var enabled: [Enabled] { state.withLock { Array($0.enabled.values) } }
 
+    /// How codes are redeemed; nil before any skill is known.
+    var redeemer: (any HTTPClient)? { state.withLock { $0.redeemer } }
+
+    func skill(id: String) -> Skill? { state.withLock { $0.skills[id] } }
+
+    /// Puts fresh tokens in the place of the old ones, unless the skill was disabled meanwhile.
+    func replace(_ enabled: Enabled) {
+        let place = Place(skillID: enabled.skillID, account: enabled.account.name)
+        state.withLock { if $0.enabled[place] != nil { $0.enabled[place] = enabled } }
+    }
+
     /// The customers, by name.
     public var accounts: [AmazonAccount] { state.withLock { $0.accounts.values.sorted { $0.name < $1.name } } }
 
@@ -300,34 +311,6 @@ extension LinkingEndpoint {
             link["type"] == "AUTH_CODE"
         else { throw EnablementRefusal(400, "Request body is not valid") }
         return (stage, redirectURI, Secret(code))
-    }
-
-    /// Redeems our code as Alexa does; nil where it got no tokens within its time.
-    private func redeem(
-        _ code: Secret, _ redirectURI: String, _ skill: Skill
-    ) async -> (access: Secret, refresh: Secret)? {
-        guard let http = state.withLock({ $0.redeemer }) else { return nil }
-        var form = Form()
-        form.append("grant_type", "authorization_code")
-        form.append("code", code.exposed)
-        form.append("redirect_uri", redirectURI)
-        form.append("client_id", skill.providerClientID)
-        var fields: HTTPFields = ["Content-Type": "application/x-www-form-urlencoded"]
-        if skill.usesBasic {
-            let pair = skill.providerClientID + ":" + skill.providerClientSecret.exposed
-            fields.append("Authorization", "Basic " + Base64.encode(Array(pair.utf8)))
-        } else {
-            form.append("client_secret", skill.providerClientSecret.exposed)
-        }
-        let request = OutgoingRequest(
-            method: .post, url: skill.tokenURL, fields: fields, body: Array(form.encodedText.utf8),
-            answerLimitBytes: 64 * 1024)
-        guard let response = try? await http.send(request, by: .after(.milliseconds(4500), from: .now)),
-            response.status == 200, let answer = try? JSONValue(parsing: response.body),
-            let access = answer["access_token"]?.string, let refresh = answer["refresh_token"]?.string,
-            answer["expires_in"]?.integer ?? 0 >= 360, equalsIgnoringCase(answer["token_type"]?.string ?? "", "bearer")
-        else { return nil }
-        return (Secret(access), Secret(refresh))
     }
 
     private func body(of known: Enabled) -> JSONValue {

@@ -13,6 +13,7 @@ enum InspectorAssets {
         th,td{text-align:left;padding:6px 10px;border-top:1px solid var(--line);overflow-wrap:anywhere;font-weight:400}
         #rows td:nth-child(1),#rows td:nth-child(4),#rows td:nth-child(6),#rows th{white-space:nowrap}
         #rows td:nth-child(6),.steps td:nth-child(3){text-align:right}
+        .steps th,.steps td:nth-child(3),.calls td+td{white-space:nowrap}
         thead th{border-top:0;color:var(--quiet);font-size:14px}.steps th{width:30%}
         pre,textarea{width:100%;background:var(--card);color:inherit;border:1px solid var(--line);border-radius:8px;padding:10px;
         font:14px/1.45 ui-monospace,monospace;overflow:auto;white-space:pre-wrap;overflow-wrap:anywhere}
@@ -21,7 +22,8 @@ enum InspectorAssets {
         a:focus-visible,button:focus-visible,textarea:focus-visible{outline:3px solid var(--bar);outline-offset:2px}
         rect{fill:var(--bar)}rect.refused,rect.failed{fill:var(--bad)}rect.skipped{fill:var(--quiet)}
         @media(max-width:640px){thead{position:absolute;clip-path:inset(50%)}#rows tr{display:block;padding:6px 0;
-        border-top:1px solid var(--line)}#rows td{display:inline-block;border:0;padding:2px 10px}svg{width:96px}}
+        border-top:1px solid var(--line)}#rows td{display:inline-block;border:0;padding:2px 10px}
+        #rows td:nth-child(6):not(:empty)::after{content:" ms"}svg{width:64px}.steps th,.steps td{padding:6px}}
         """
 
     static let script = """

@@ -99,7 +99,7 @@ struct InspectorPages: Sendable {
                 "<tr><td>\(Self.escaped($0.path))</td><td>\(Self.escaped($0.outcome))</td><td>\($0.milliseconds)</td></tr>"
             }.joined()
             parts.append(
-                "<h2>Calls to the provider's server</h2><table><thead><tr><th scope=\"col\">Call</th>"
+                "<h2>Calls to the provider's server</h2><table class=\"calls\"><thead><tr><th scope=\"col\">Call</th>"
                     + "<th scope=\"col\">Answer</th><th scope=\"col\">ms</th></tr></thead><tbody>\(rows)</tbody></table>"
             )
         }

@@ -98,6 +98,12 @@ enum DevCommand: Command {
             try await table.step("Alexa tells of it (SkillEnabled, SkillAccountLinked)") {
                 ("taken", try await tell([.enabled, .accountLinked], world))
             }
+            try await table.step("Alexa refreshes her token") {
+                guard let enabled = world.hosts.linking.enabled.first,
+                    await world.hosts.linking.refresh(enabled) != nil
+                else { throw DevUser.Fault(message: "the token endpoint gives no tokens") }
+                return ("another access token", ())
+            }
             try await table.step("Google's app flips to the app, which agrees; Google redeems the code") {
                 ("Google has tokens", try await flip(world, token))
             }

@@ -19,12 +19,16 @@ import Testing
             let enabled = try #require(app.stage.hosts.linking.enabled.first)
             #expect(enabled.account == account && enabled.stage == "development")
             #expect(try await app.speech(for: enabled)?.contains("u1001") == true)
+            let refreshed = try #require(await app.stage.hosts.linking.refresh(enabled))
+            #expect(refreshed.accessToken != enabled.accessToken)
+            #expect(try await app.speech(for: refreshed)?.contains("u1001") == true)
             let status = try await app.call("GET", "/alexa/link")
             #expect(status.json["status"] == "LINKED" && status.json["links"]?.array?.count == 1)
             let ended = try await app.call("DELETE", "/alexa/link")
             #expect(ended.status == 200 && ended.json["status"] == "NOT_LINKED")
             #expect(app.stage.hosts.linking.enabled.isEmpty)
-            #expect(try await app.speech(for: enabled)?.contains("u1001") != true)
+            #expect(try await app.speech(for: refreshed)?.contains("u1001") != true)
+            #expect(await app.stage.hosts.linking.refresh(refreshed) == nil)
             #expect(try await app.stage.grants().isEmpty)
         }
     }
