@@ -227,6 +227,22 @@ import Transport
         }
     }
 
+    @Test("online: keys and users of the company's provider are looked for")
+    func provider() async throws {
+        var options = Stage.Options()
+        options.provider = .external
+        try await Stage.with(options) { stage in
+            var lines = try await Self.doctor(stage.configurationPath, ["--online"]).lines
+            #expect(lines.contains { $0["check"] == "online.keys" && $0["level"] == "ok" })
+            // It answers everybody, token or not.
+            #expect(Self.wrong(lines).contains("online.user provider.external.resources.baseURL warning"))
+            stage.provider.stop()
+            lines = try await Self.doctor(stage.configurationPath, ["--online"]).lines
+            #expect(Self.wrong(lines).contains("online.keys provider.external.jwksURL fault"))
+            #expect(Self.wrong(lines).contains("online.user provider.external.resources.baseURL fault"))
+        }
+    }
+
     @Test("the documentation lists every check, and no other")
     func documented() throws {
         let root = HouseRulesTests.root

@@ -1,5 +1,7 @@
 import Alexa
 import FoundationEssentials
+import Glibc
+import HTTP
 import JSON
 import Simulator
 import TestSupport
@@ -56,6 +58,46 @@ import Testing
             #expect(linked.json["status"] == "LINKED", "\(linked.json)")
             #expect(start.duration(to: .now) >= .milliseconds(4400))
             #expect(app.stage.hosts.linking.enabled.count == 1)
+        }
+    }
+
+    @Test("killed while Alexa has the code and we have no answer: the next pass asks Alexa, and the user is linked")
+    func killed() async throws {
+        let account = LinkingStage.account(.northAmerica)
+        _ = try await Stage.with(LinkingStage.options) { stage in
+            stage.hosts.script(.enablement(.northAmerica), [.lostAnswer])
+            try await stage.run(isEndedByBody: true) { service in
+                stage.knowSkill(of: service, accounts: [account])
+                let app = LinkingStage(
+                    stage: stage, service: service,
+                    token: try await stage.embeddedToken(of: service, client: "app"))
+                let start = try await app.call("GET", "/alexaurl")
+                let address = try #require(start.json["alexaAppUrl"]?.string)
+                let redirect = try stage.hosts.linking.consent(to: address, account: account)
+                let body = JSONValue.object(["redirect": .string(redirect)]).encoded()
+                // Nobody waits for this answer.
+                let client = try RawClient(port: service.port)
+                client.send(
+                    RawClient.request(
+                        "/alexa/link",
+                        fields: ["Authorization": "Bearer " + app.token, "Content-Type": "application/json"],
+                        body: body))
+                let isOver = ContinuousClock.now.advanced(by: .seconds(60))
+                while stage.hosts.linking.enabled.isEmpty, .now < isOver { _ = try await app.call("GET", "/healthz") }
+                #expect(stage.hosts.linking.enabled.count == 1, "Alexa has redeemed the code")
+                service.program.send(signal: SIGKILL)
+                withExtendedLifetime(client) {}
+            }
+            // Pending links are looked at when the time of a call is over: a minute later.
+            let text = try String(contentsOfFile: stage.configurationPath, encoding: .utf8)
+            let later = text.replacing("development: true,", with: "development: true, clockOffsetSeconds: 60,")
+            try Data(later.utf8).write(to: URL(filePath: stage.configurationPath))
+            let listed = try await ProgramRun.run(["links", "list", "--config", stage.configurationPath])
+            #expect(listed.output.contains("PENDING"))
+            let flushed = try await ProgramRun.run(["events", "flush", "--json", "--config", stage.configurationPath])
+            #expect(flushed.output.contains("\"links\":1"), "\(flushed.output) \(flushed.error)")
+            let settled = try await ProgramRun.run(["links", "list", "--config", stage.configurationPath])
+            #expect(settled.output.contains("LINKED") && !settled.output.contains("PENDING"))
         }
     }
 
