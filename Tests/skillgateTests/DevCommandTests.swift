@@ -5,18 +5,12 @@ import TestSupport
 import Testing
 
 @Suite("skillgate dev", .serialized, .timeLimit(.minutes(5))) struct DevCommandTests {
-    private static let leftovers = "skillgate-dev-"
-
-    /// The folders that runs have left in the folder for temporary files.
-    private static func left() throws -> [String] {
-        try FileManager.default.contentsOfDirectory(atPath: FileManager.default.temporaryDirectory.path)
-            .filter { $0.hasPrefix(leftovers) }
-    }
-
     @Test("one command links alice by the real flow, answers every sample, and leaves nothing behind")
     func once() async throws {
-        let before = try Self.left()
-        let run = try await ProgramRun.run(["dev", "--once", "--port", "0"])
+        let folder = temporaryPath("dev")
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let run = try await ProgramRun(["dev", "--once", "--port", "0"], environment: ["TMPDIR": folder]).end()
         #expect(run.code == 0, "\(run.output.suffix(2000)) \(run.error)")
         let lines = run.output.split(separator: "\n").map(String.init)
         #expect(lines.first?.hasPrefix("listening on http://127.0.0.1:") == true)
@@ -29,7 +23,7 @@ import Testing
         let samples = lines.filter { $0.contains("as expected") }
         #expect(samples.count >= 200 && samples.allSatisfy { $0.hasPrefix("✓") })
         #expect(!run.output.contains("\u{1B}"), "no colour where there is no terminal")
-        #expect(try Self.left() == before)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == [])
     }
 
     @Test("it goes on serving, says what to open, and ends with 0 on SIGTERM; a second one finds the port taken")
