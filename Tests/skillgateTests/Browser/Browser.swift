@@ -31,7 +31,16 @@ final class Browser: Sendable {
     }
 
     /// What chromedriver answers to a command that cannot be done.
-    struct Fault: Error { let message: String }
+    struct Fault: Error {
+        var code = ""
+        let message: String
+
+        /// Whether the page went while it was asked, so that the same question suits the next one.
+        var isOfPageThatWent: Bool {
+            code == "stale element reference"
+                || ["aborted by navigation", "document unloaded", "execution context"].contains { message.contains($0) }
+        }
+    }
 
     private static let driver = "/usr/bin/chromedriver"
     /// Whether both programs are there; `config/test.sh` installs them.
@@ -140,18 +149,30 @@ final class Browser: Sendable {
 
     /// The visible text of what the selector finds.
     func text(_ selector: String = "body") async throws -> String {
-        try await send("GET", element(selector) + "/text").string ?? ""
+        try await ofPage { try await send("GET", element(selector) + "/text").string ?? "" }
     }
 
     /// How many elements the selector finds now.
     func count(_ selector: String) async throws -> Int {
-        try await script("return document.querySelectorAll(arguments[0]).length", [.string(selector)]).integer
-            .map { Int($0) } ?? 0
+        let text = "return document.querySelectorAll(arguments[0]).length"
+        return try await ofPage { try await script(text, [.string(selector)]).integer.map { Int($0) } ?? 0 }
     }
 
     /// What a script in the page returns.
     func script(_ text: String, _ arguments: [JSONValue] = []) async throws -> JSONValue {
         try await send("POST", "/execute/sync", ["script": .string(text), "args": .array(arguments)])
+    }
+
+    /// Asks the page that is there; where it goes in the middle, the one that follows.
+    private func ofPage<Answer>(_ ask: () async throws -> Answer) async throws -> Answer {
+        for _ in 0..<20 {
+            do {
+                return try await ask()
+            } catch let fault as Fault where fault.isOfPageThatWent {
+                continue
+            }
+        }
+        return try await ask()
     }
 
     /// Asks until something is so.
@@ -210,7 +231,8 @@ final class Browser: Sendable {
                 body: body.map { $0.encoded() }, answerLimitBytes: 32 << 20), by: .after(.seconds(60), from: .now))
         let value = try JSONValue(parsing: response.body)["value"] ?? .null
         guard response.status == 200 else {
-            throw Fault(message: "\(url): \(value["error"]?.string ?? ""): \(value["message"]?.string ?? "")")
+            let code = value["error"]?.string ?? ""
+            throw Fault(code: code, message: "\(url): \(code): \(value["message"]?.string ?? "")")
         }
         return value
     }
