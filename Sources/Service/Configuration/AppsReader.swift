@@ -1,9 +1,24 @@
 extension ConfigurationReader {
     mutating func apps() -> Configuration.Apps {
         let apps = root.sectionOrEmpty("apps")
+        let openURL = apps.optionalText("openURL")
+        if let openURL, !Self.opensApps(openURL) {
+            note(apps.path("openURL"), "opens no app: write a scheme of its own or https, as app://linked")
+        }
         return Configuration.Apps(
-            clients: apps.optionalTexts("clients").map(Set.init),
+            openURL: openURL, clients: apps.optionalTexts("clients").map(Set.init),
             ios: apps.sections("ios").map { ios($0) }, android: apps.sections("android").map { android($0) })
+    }
+
+    /// Whether a page may lead there: a scheme (RFC 3986 §3.1) that neither runs nor shows what follows it.
+    private static func opensApps(_ address: String) -> Bool {
+        guard let colon = address.firstIndex(of: ":") else { return false }
+        let scheme = address[..<colon].lowercased()
+        let isScheme =
+            scheme.utf8.first.map { 0x61...0x7A ~= $0 } ?? false
+            && scheme.utf8.allSatisfy { 0x61...0x7A ~= $0 || 0x30...0x39 ~= $0 || [0x2B, 0x2D, 0x2E].contains($0) }
+        return isScheme && !["http", "javascript", "data", "vbscript", "file", "blob", "about"].contains(scheme)
+            && address.utf8.allSatisfy { 0x21...0x7E ~= $0 && $0 != 0x22 }
     }
 
     private mutating func ios(_ section: Section) -> Configuration.Apps.IOS {

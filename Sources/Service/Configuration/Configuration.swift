@@ -88,6 +88,8 @@ extension Configuration {
             /// SHA-256 fingerprints of its certificates.
             public var fingerprints: [String]
         }
+        /// The address that opens the app, of any scheme; nil where no page leads to it.
+        public var openURL: String?
         /// The provider's clients that are the apps; nil takes tokens of any but skills' and Google's.
         public var clients: Set<String>?
         /// Those of Apple's systems.

@@ -16,6 +16,7 @@ enum KeyTable {
         KeyRule("company.color", .text(7)),
         KeyRule("company.privacyURL", .url),
         KeyRule("company.supportURL", .url),
+        KeyRule("apps.openURL", .text(2048)),
         KeyRule("apps.clients", .list(.text(255), atMost: 100)),
         KeyRule("apps.ios[].appID", .text(255), required: true),
         KeyRule("apps.ios[].paths", .list(.text(1024), atMost: 100), standard: ["/link/alexa/*"]),

@@ -25,8 +25,6 @@ struct LinkFinishing: Sendable {
         let traceID: TraceID
         /// The link, which may be pending still.
         let outcome: Result<Link, LinkFault>
-        /// Where the browser goes, where the company's site asked for that.
-        var returnURL: String?
     }
 
     let store: any LinkStore & GrantStore & TraceStore
@@ -91,17 +89,14 @@ struct LinkFinishing: Sendable {
         let trace = Trace(.link, id: TraceID(attempt.traceID), startedAt: startedAt, start: start)
         trace.belongs(to: user.subject)
         let earlier = (try? await store.trace(id: attempt.traceID)) ?? nil
-        var ending: Ending
         do throws(LinkFault) {
             let link = try await link(
                 redirect, attempt, user, LinkTrace(trace: trace, now: now), by: deadline
             ) { pending($0, trace.id) }
-            ending = await close(trace, earlier: earlier, .success(link))
+            return await close(trace, earlier: earlier, .success(link))
         } catch {
-            ending = await close(trace, earlier: earlier, .failure(error))
+            return await close(trace, earlier: earlier, .failure(error))
         }
-        ending.returnURL = attempt.returnURL
-        return ending
     }
 
     private func link(

@@ -83,16 +83,16 @@ extension Screens {
             ])
     }
 
-    /// A page that says what went wrong, by which id support finds it, and how the user goes on.
+    /// A page that says what went wrong, by which reason code and id support finds it, and how the user goes on.
     func linkFailed(
-        _ message: String, title: LinkPageText = .failedTitle, traceID: String? = nil, user: String? = nil,
-        other: Form? = nil, again: String? = nil
+        _ message: String, title: LinkPageText = .failedTitle, reference: String? = nil, user: String? = nil,
+        other: Form? = nil, again: String? = nil, app: String? = nil
     ) -> HTML {
         linkPage(
             title, [:],
             [
                 heading(words(title)), paragraph(message), who(user),
-                traceID.map {
+                reference.map {
                     .element("p", ["class": "quiet"], HTML(text: words(.reference, ["id": $0])))
                 } ?? .nothing,
                 other.map { form($0, [button(text(.otherAccount), decision: "switch")]) } ?? .nothing,
@@ -101,6 +101,7 @@ extension Screens {
                         "a", ["class": other == nil ? "button" : "button second", "href": $0],
                         HTML(text: words(.startAgain)))
                 } ?? .nothing,
+                app.map { .element("a", ["class": "button", "href": $0], HTML(text: words(.openApp))) } ?? .nothing,
             ])
     }
 

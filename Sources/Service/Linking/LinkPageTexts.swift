@@ -3,7 +3,7 @@ enum LinkPageText: String, Sendable, CaseIterable {
     case chooseTitle, chooseLead, startLead, startHint, start
     case finishTitle, finishLead, finish
     case doneTitle, doneLead, pendingTitle, pendingLead, lookAgain, backToSite, endedTitle, endedLead
-    case failedTitle, startAgain, reference, appTitle, appLead
+    case failedTitle, startAgain, reference, appTitle, appLead, openApp
     case signInFailedTitle, signInFailedLead
     case alexaSkill, fromApp, fromSite, fromAlexa, unconfirmed, unknownNow, removeAll, addLink
 
@@ -26,7 +26,9 @@ enum LinkPageText: String, Sendable, CaseIterable {
         switch self {
         case .chooseTitle, .chooseLead, .startLead, .startHint, .start, .finishTitle, .finishLead, .finish: begun
         case .doneTitle, .doneLead, .pendingTitle, .pendingLead, .lookAgain, .backToSite, .endedTitle, .endedLead: ended
-        case .failedTitle, .startAgain, .reference, .appTitle, .appLead, .signInFailedTitle, .signInFailedLead: failed
+        case .failedTitle, .startAgain, .reference, .appTitle, .appLead, .openApp, .signInFailedTitle,
+            .signInFailedLead:
+            failed
         case .alexaSkill, .fromApp, .fromSite, .fromAlexa, .unconfirmed, .unknownNow, .removeAll, .addLink: listed
         }
     }
@@ -104,6 +106,7 @@ enum LinkPageText: String, Sendable, CaseIterable {
                 "Das Verbinden mit Alexa geht in der App von {company} weiter. Öffne sie und beginne dort noch einmal.",
                 "Alexaとのリンクは{company}のアプリで行います。アプリを開いて、もう一度お試しください。"
             )
+        case .openApp: ("Open the app", "App öffnen", "アプリを開く")
         case .signInFailedTitle: ("You are not signed in", "Du bist nicht angemeldet", "ログインできませんでした")
         default:
             (

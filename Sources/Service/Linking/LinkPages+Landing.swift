@@ -38,7 +38,7 @@ extension LinkPages {
     func land(_ request: HTTPRequest) async -> HTTPResponse {
         let redirect: LinkRedirect
         do throws(LinkRedirectFault) { redirect = try LinkRedirect(parsing: String(request.query ?? "")) } catch {
-            return refused(.redirect(error), request, again: start(nil))
+            return refused(.redirect(error), request, again: visitors == nil ? nil : Self.startPath)
         }
         guard visitors != nil else { return onlyInApp(request) }
         do throws(LinkFault) {
@@ -190,17 +190,17 @@ extension LinkPages {
         _ redirect: LinkRedirect, _ redirectURI: String, _ visitors: any Visitors, _ visitor: Visitor, _ id: String,
         _ request: HTTPRequest
     ) async -> HTTPResponse {
-        let returnURL = (try? await attempt(redirect.state, visitor, redirectURI, request))?.returnURL
+        let back = (try? await attempt(redirect.state, visitor, redirectURI, request)).flatMap(wayBack)
         let ending = await linking.finishing.finish(
             redirect, user: LinkUser(subject: visitor.subject, token: visitor.token),
             place: .browser(mark: mark(of: request), redirectURI: redirectURI)
         ) { link, _ in
             // From here on there is a page for a browser that cannot wait: it says that the link is not confirmed yet.
-            if let response = shown(link, returnURL, id) { request.lateAnswer.response = response }
+            if let response = shown(link, back, id) { request.lateAnswer.response = response }
         }
         switch ending.outcome {
         case .success(let link):
-            return shown(link, ending.returnURL, id) ?? answers.redirect(to: AccountPages.linksPath)
+            return shown(link, back, id) ?? answers.redirect(to: AccountPages.linksPath)
         case .failure(let fault):
             if fault == .stateOfOtherUser {
                 return failed(
@@ -210,6 +210,11 @@ extension LinkPages {
             return failed(fault, ending.traceID, request, again: Self.startPath).adding(
                 cookies: [cookies.clear(Self.answerCookie, id: id)])
         }
+    }
+
+    /// Where a user who is done goes on: the page of the site that was asked for, or the app where it began.
+    private func wayBack(_ attempt: LinkAttempt) -> String? {
+        attempt.returnURL ?? (attempt.flow == .app ? appURL : nil)
     }
 
     private func shown(_ link: Link, _ returnURL: String?, _ id: String) -> HTTPResponse? {

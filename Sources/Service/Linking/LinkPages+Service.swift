@@ -30,7 +30,7 @@ func linkPageRoutes(
     }
     let link = LinkPages(
         linking: linking, visitors: visitors, cookies: cookies, answers: answers, publicURL: configuration.publicURL,
-        amazonURL: configuration.amazon.lwaAuthorizeURL, log: parts.log)
+        appURL: configuration.apps.openURL, amazonURL: configuration.amazon.lwaAuthorizeURL, log: parts.log)
     guard let visitors else { return link.routes }
     return link.routes
         + AccountPages(

@@ -28,6 +28,8 @@ struct LinkPages: Sendable {
     let cookies: SealedCookies
     let answers: PageAnswers
     let publicURL: String
+    /// The address that opens the company's app.
+    let appURL: String?
     /// The page of Amazon's that the browser goes to.
     let amazonURL: String
     let log: Log
@@ -197,7 +199,9 @@ struct LinkPages: Sendable {
     }
 
     func onlyInApp(_ request: HTTPRequest) -> HTTPResponse {
-        answers.page(answers.language(request)) { $0.linkFailed($0.words(.appLead), title: .appTitle) }
+        answers.page(answers.language(request)) {
+            $0.linkFailed($0.words(.appLead), title: .appTitle, app: appURL)
+        }
     }
 
     func expired(_ way: String, _ request: HTTPRequest) -> HTTPResponse {
@@ -221,6 +225,8 @@ struct LinkPages: Sendable {
         let message = linking.texts.message(for: fault, acceptLanguage: request.fields["Accept-Language"]) ?? ""
         return answers.page(
             answers.language(request), status: fault.status, retryAfter: fault.retryAfterSeconds
-        ) { $0.linkFailed(message, traceID: traceID.text, user: user, other: other, again: again) }
+        ) {
+            $0.linkFailed(message, reference: "\(fault.code) · \(traceID.text)", user: user, other: other, again: again)
+        }
     }
 }

@@ -138,7 +138,8 @@ struct ExternalVisitors: Visitors {
         log.notice("nobody is signed in", .traceID(traceID), .rejection(code), .detail(failure.detail))
         return answers.page(answers.language(request), status: status) {
             $0.linkFailed(
-                $0.words(.signInFailedLead), title: .signInFailedTitle, traceID: traceID.text, again: way)
+                $0.words(.signInFailedLead), title: .signInFailedTitle,
+                reference: "\(code) · \(traceID.text)", again: way)
         }
     }
 }

@@ -114,6 +114,11 @@ import Testing
         Plant(
             "listen.tls", ["certificate": "absent.pem", "privateKey": "some.pem"], says: "cannot be read",
             at: "listen.tls.certificate"),
+        Plant("apps.openURL", "javascript:alert(1)", says: "opens no app"),
+        Plant("apps.openURL", "DATA:text/html,x", says: "opens no app"),
+        Plant("apps.openURL", "http://app.example.com", says: "opens no app"),
+        Plant("apps.openURL", "example app://linked", says: "opens no app"),
+        Plant("apps.openURL", "/linked", says: "opens no app"),
         Plant("amazon.trustAnchors", "absent.pem", says: "cannot be read"),
         Plant("http.caFile", "absent.pem", says: "cannot be read"),
         Plant("store.url", "postgresql://localhost/skillgate", says: "SQLite only"),

@@ -92,7 +92,7 @@ import Time
         }
     }
 
-    private static func configuration() throws -> Configuration {
+    private static func configuration(hasLogin: Bool) throws -> Configuration {
         var draft = ConfigurationDraft.external
         let pair: JSONValue = ["env": "SECRET"]
         func endpoint(_ path: String) -> JSONValue {
@@ -100,17 +100,21 @@ import Time
         }
         draft["provider.external"] = [
             "issuer": .string(provider), "introspection": endpoint("/introspect"), "code": endpoint("/code"),
-            "login": [
+            "resources": ["baseURL": "https://api.example.com/v1"],
+        ]
+        if hasLogin {
+            draft["provider.external.login"] = [
                 "clientID": "pages", "clientSecret": pair, "authorizationURL": .string(provider + "/authorize"),
                 "tokenURL": .string(provider + "/token"),
-            ], "resources": ["baseURL": "https://api.example.com/v1"],
-        ]
+            ]
+        }
+        draft["apps"] = ["openURL": "example-app://linked"]
         draft["provider.scopes"] = ["custom": ["profile"], "smartHome": ["devices"]]
         draft["skills[0].linking.redirectURLs"] = [.string(publicURL + "/link/alexa/callback")]
         return try draft.configuration()
     }
 
-    private static func site(_ change: (inout World) -> Void = { _ in }) async throws -> Site {
+    private static func site(hasLogin: Bool = true, _ change: (inout World) -> Void = { _ in }) async throws -> Site {
         var first = World()
         change(&first)
         let (world, clock, lines) = (Locked(first), ManualClock(), LogLines())
@@ -120,7 +124,7 @@ import Time
         let store = MemoryStore(clock: clock.wall)
         let log = Log(level: .debug, format: .json, clock: clock.wall, sink: lines)
         let service = try await makeService(
-            configuration(),
+            configuration(hasLogin: hasLogin),
             ServiceParts(
                 store: store, http: http, clock: clock.wall, monotonic: clock.monotonic, log: log, metrics: Metrics(),
                 trustAnchors: try TestAuthority().anchors))
@@ -226,11 +230,29 @@ import Time
             let isExchange = query.hasPrefix("?code=unknown")
             #expect(page.status == (isExchange ? 502 : 400) && page.text.contains("You are not signed in"), "\(query)")
             #expect(page.reference?.count == 32 && page.link == "/account/links")
+            let isOthers = query.contains("iss=")
+            #expect(page.reason == (isExchange ? "signIn.exchange" : isOthers ? "signIn.issuer" : "signIn.returned"))
             #expect(await copy.get("/account/links").status == 303)
         }
         #expect(await visit.get(back).location == "/account/links")
         #expect(await visit.get("/account/links").status == 200)
         #expect(await visit.get(back).status == 400, "an answer is good once")
+    }
+
+    @Test("where nobody can sign in, the landing page leads to the app, keeps nothing, and the attempt stays the app's")
+    func appAlone() async throws {
+        let site = try await Self.site(hasLogin: false)
+        let visit = Visit(site)
+        for path in ["/link", "/account/links", "/account/sign-in"] { #expect(await visit.get(path).status == 404) }
+        for query in ["?code=amz-secret&state=s", "?error=access_denied&state=s"] {
+            let page = await visit.get("/link/alexa/callback" + query)
+            #expect(page.status == 200 && page.heading == "Go back to the app")
+            #expect(page.link == "example-app://linked" && page.text.contains("Open the app"))
+            #expect(!page.text.contains("amz-secret"))
+        }
+        let faulty = await visit.get("/link/alexa/callback?code=amz")
+        #expect(faulty.status == 400 && faulty.reason == "link.redirectIncomplete" && faulty.link == nil)
+        #expect(visit.cookies.isEmpty)
     }
 
     @Test("a provider that gives no good token signs nobody in")

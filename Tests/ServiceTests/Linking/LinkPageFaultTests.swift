@@ -76,6 +76,7 @@ import Testing
             .replacing("LONG", with: String(repeating: "a", count: 2049))
         let page = await browser.get(Browser.callback + target)
         #expect(page.status == 400 && page.reference?.count == 32 && page.link == "/link")
+        #expect(page.reason?.hasPrefix("link.") == true, "\(page.reason ?? "")")
         #expect(browser.others.count == 1, "no answer is kept")
         #expect(await browser.get(try await browser.land(state)).isFinish, "the attempt is good still")
     }
@@ -90,6 +91,7 @@ import Testing
         var address = try await browser.land(try await browser.begin())
         var page = await browser.agree(address)
         #expect(page.status == 502 && page.link == "/link" && page.reference?.count == 32)
+        #expect(page.reason == "grant.lwaInvalidGrant")
         #expect(await browser.get(address).status == 400, "an answer is good once")
         harness.world.withLock {
             $0.tokenAnswer = nil

@@ -35,10 +35,14 @@ extension Browser {
 }
 
 extension Browser.Page {
-    /// The id for support.
-    var reference: String? {
-        text.firstRange(of: "For support: ").map { range in String(text[range.upperBound...].prefix { $0 != "<" }) }
+    private var support: [String] {
+        guard let range = text.firstRange(of: "For support: ") else { return [] }
+        return text[range.upperBound...].prefix { $0 != "<" }.split(separator: " · ").map(String.init)
     }
+    /// The reason code for support.
+    var reason: String? { support.first }
+    /// The trace's id for support.
+    var reference: String? { support.last }
     var isFinish: Bool { status == 200 && text.contains("One last step") }
     var heading: String {
         text.firstRange(of: "<h1>").map { range in String(text[range.upperBound...].prefix { $0 != "<" }) } ?? ""

@@ -91,7 +91,7 @@ import Time
 
     @Test("a state of the app's comes to the landing page: sign-in first, and the answer is not lost")
     func fromApp() async throws {
-        let harness = try await LinkHarness()
+        let harness = try await LinkHarness { $0.apps.openURL = "ride-hailer://linked?from=page&x=1" }
         let state = try await harness.state()
         let browser = Browser(harness.running)
         let address = try await browser.land(state)
@@ -101,7 +101,8 @@ import Time
         #expect(await browser.signIn(asked).location == address)
         #expect(try await harness.links().isEmpty)
         #expect(await browser.agree(address).status == 303)
-        #expect(await browser.get(address).heading == "Your account is linked")
+        let done = await browser.get(address)
+        #expect(done.heading == "Your account is linked" && done.link == "ride-hailer://linked?from=page&x=1")
         #expect(try await harness.links().map(\.flow) == [.app])
     }
 
