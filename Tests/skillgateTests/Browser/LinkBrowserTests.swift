@@ -60,8 +60,15 @@ struct LinkBrowserTests {
             try await browser.click("button[value=agree]")
             try await until(browser, "Your account is linked")
             #expect(app.stage.hosts.linking.enabled.map(\.account.home) == [.europe])
-            // Back leads to what became of it, not to a second link.
+            // Back leads to what became of it, and Amazon's page before that to no second link.
             try await browser.back()
+            try await until(browser, "Your account is linked")
+            try await browser.back()
+            try await until(browser, "Link the skill?")
+            try await browser.click("button[value=carol]")
+            try await until(browser, "Your account was not linked")
+            #expect(try await browser.text("main").contains("link.stateReused"))
+            #expect(app.stage.hosts.linking.enabled.count == 1)
             try await browser.open(last)
             try await until(browser, "Your account is linked")
             try await browser.open(origin + "/account/links")
@@ -83,6 +90,49 @@ struct LinkBrowserTests {
             try await browser.click("button.no")
             try await until(browser, "Link Skillgate with Alexa")
             #expect(app.stage.hosts.linking.enabled.isEmpty)
+        }
+    }
+
+    @Test("a button that is pressed twice links once, and the page says that it is done")
+    func twice() async throws {
+        try await site(.phone) { browser, app, origin in
+            try await browser.open(origin + "/link")
+            try await signIn(browser)
+            try await until(browser, "Link Skillgate with Alexa")
+            try await browser.click("button[value=link]")
+            try await until(browser, "Link the skill?")
+            try await browser.click("button[value=carol]")
+            try await until(browser, "One last step")
+            _ = try await browser.script(
+                "const agree = document.querySelector('button[value=agree]'); agree.click(); agree.click()")
+            try await until(browser, "Your account is linked")
+            #expect(app.stage.hosts.linking.enabled.count == 1)
+            #expect(try await app.links(["list"]).output.split(separator: "\n").count == 1)
+        }
+    }
+
+    @Test("what began in one browser ends in no other, the same user's neither")
+    func otherBrowser() async throws {
+        try await site(.desktop) { first, app, origin in
+            try await first.open(origin + "/link")
+            try await signIn(first)
+            try await until(first, "Link Skillgate with Alexa")
+            try await first.click("button[value=link]")
+            try await until(first, "Link the skill?")
+            let address = try await first.url()
+            try await Browser.with(.phone) { second in
+                try await second.open(address)
+                try await until(second, "Link the skill?")
+                try await second.click("button[value=carol]")
+                try await signIn(second)
+                try await until(second, "Your account was not linked")
+                #expect(try await second.text("main").contains("link.stateOtherBrowser"))
+                #expect(app.stage.hosts.linking.enabled.isEmpty)
+            }
+            try await first.click("button[value=carol]")
+            try await until(first, "One last step")
+            try await first.click("button[value=agree]")
+            try await until(first, "Your account is linked")
         }
     }
 
