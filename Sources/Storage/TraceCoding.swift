@@ -7,7 +7,7 @@ extension TraceRecord {
     var stored: [UInt8] {
         var object: JSONObject = [
             "id": .string(id), "kind": .string(kind.rawValue), "startedAt": .integer(startedAt.milliseconds),
-            "milliseconds": .integer(Int64(durationMilliseconds)), "outcome": .string(outcome.rawValue),
+            "microseconds": .integer(duration.microseconds), "outcome": .string(outcome.rawValue),
             "droppedSteps": .integer(Int64(droppedSteps)),
         ]
         object["reason"] = reason.map(JSONValue.string)
@@ -21,11 +21,11 @@ extension TraceRecord {
     init?(stored bytes: [UInt8]) {
         guard let json = try? JSONValue(parsing: bytes), let id = json["id"]?.string,
             let kind = json["kind"]?.string.flatMap(Trace.Kind.init(rawValue:)),
-            let startedAt = json["startedAt"]?.integer, let duration = json["milliseconds"]?.integer,
+            let startedAt = json["startedAt"]?.integer, let duration = json["microseconds"]?.integer,
             let outcome = json["outcome"]?.string.flatMap(TraceOutcome.init(rawValue:))
         else { return nil }
         self.init(
-            id: id, kind: kind, startedAt: UnixTime(milliseconds: startedAt), durationMilliseconds: Int(duration),
+            id: id, kind: kind, startedAt: UnixTime(milliseconds: startedAt), duration: .microseconds(duration),
             outcome: outcome, reason: json["reason"]?.string, subject: json["subject"]?.string,
             steps: (json["steps"]?.array ?? []).compactMap(Step.init(json:)),
             droppedSteps: Int(json["droppedSteps"]?.integer ?? 0),
@@ -39,8 +39,8 @@ extension TraceRecord {
 extension TraceRecord.Step {
     fileprivate var json: JSONValue {
         var object: JSONObject = [
-            "name": .string(name), "outcome": .string(outcome.rawValue), "start": .integer(Int64(startMilliseconds)),
-            "milliseconds": .integer(Int64(durationMilliseconds)),
+            "name": .string(name), "outcome": .string(outcome.rawValue), "start": .integer(start.microseconds),
+            "microseconds": .integer(duration.microseconds),
         ]
         object["reason"] = reason.map(JSONValue.string)
         return .object(object)
@@ -49,10 +49,10 @@ extension TraceRecord.Step {
     fileprivate init?(json: JSONValue) {
         guard let name = json["name"]?.string,
             let outcome = json["outcome"]?.string.flatMap(TraceOutcome.init(rawValue:)),
-            let start = json["start"]?.integer, let duration = json["milliseconds"]?.integer
+            let start = json["start"]?.integer, let duration = json["microseconds"]?.integer
         else { return nil }
         self.init(
-            name: name, outcome: outcome, reason: json["reason"]?.string, startMilliseconds: Int(start),
-            durationMilliseconds: Int(duration))
+            name: name, outcome: outcome, reason: json["reason"]?.string, start: .microseconds(start),
+            duration: .microseconds(duration))
     }
 }

@@ -76,8 +76,8 @@ public final class Trace: Sendable {
     ) {
         let step = TraceRecord.Step(
             name: name.description, outcome: outcome, reason: reason.map { bounded($0) },
-            startMilliseconds: milliseconds(start.duration(to: begin)),
-            durationMilliseconds: milliseconds(begin.duration(to: end)))
+            start: start.duration(to: begin),
+            duration: begin.duration(to: end))
         state.withLock { state in
             if state.steps.count < Self.stepLimit { state.steps.append(step) } else { state.droppedSteps += 1 }
         }
@@ -104,14 +104,9 @@ public final class Trace: Sendable {
         return state.withLock { state in
             TraceRecord(
                 id: id.text, kind: kind, startedAt: startedAt,
-                durationMilliseconds: milliseconds(start.duration(to: end)),
+                duration: start.duration(to: end),
                 outcome: outcome, reason: reason.map { bounded($0) }, subject: state.subject, steps: state.steps,
                 droppedSteps: state.droppedSteps, notes: state.notes)
         }
     }
-}
-
-private func milliseconds(_ duration: Duration) -> Int {
-    let (seconds, attoseconds) = duration.components
-    return Int(seconds) * 1000 + Int(attoseconds / 1_000_000_000_000_000)
 }

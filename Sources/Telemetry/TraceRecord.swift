@@ -11,20 +11,19 @@ public struct TraceRecord: Sendable, Hashable {
         /// Why, where it did not go well: a reason code.
         public var reason: String?
         /// When it began, after the trace's start.
-        public var startMilliseconds: Int
+        public var start: Duration
         /// How long it took.
-        public var durationMilliseconds: Int
+        public var duration: Duration
 
         /// A step.
         public init(
-            name: String, outcome: TraceOutcome, reason: String? = nil, startMilliseconds: Int,
-            durationMilliseconds: Int
+            name: String, outcome: TraceOutcome, reason: String? = nil, start: Duration, duration: Duration
         ) {
             self.name = name
             self.outcome = outcome
             self.reason = reason
-            self.startMilliseconds = startMilliseconds
-            self.durationMilliseconds = durationMilliseconds
+            self.start = start
+            self.duration = duration
         }
     }
 
@@ -49,7 +48,7 @@ public struct TraceRecord: Sendable, Hashable {
     /// When it began.
     public var startedAt: UnixTime
     /// How long it took in all.
-    public var durationMilliseconds: Int
+    public var duration: Duration
     /// What became of it.
     public var outcome: TraceOutcome
     /// Why, where it did not go well: a reason code.
@@ -65,13 +64,13 @@ public struct TraceRecord: Sendable, Hashable {
 
     /// A trace.
     public init(
-        id: String, kind: Trace.Kind, startedAt: UnixTime, durationMilliseconds: Int, outcome: TraceOutcome,
+        id: String, kind: Trace.Kind, startedAt: UnixTime, duration: Duration, outcome: TraceOutcome,
         reason: String? = nil, subject: String? = nil, steps: [Step] = [], droppedSteps: Int = 0, notes: [Note] = []
     ) {
         self.id = id
         self.kind = kind
         self.startedAt = startedAt
-        self.durationMilliseconds = durationMilliseconds
+        self.duration = duration
         self.outcome = outcome
         self.reason = reason
         self.subject = subject
@@ -85,15 +84,15 @@ extension TraceRecord {
     /// This trace told as what followed `earlier`: one trace of both, of the earlier one's name, with the outcome of
     /// this one.
     public func following(_ earlier: TraceRecord) -> TraceRecord {
-        let shift = max(0, Int(clamping: startedAt.milliseconds(since: earlier.startedAt)))
+        let shift = Duration.milliseconds(max(0, startedAt.milliseconds(since: earlier.startedAt)))
         var joined = self
         joined.id = earlier.id
         joined.startedAt = earlier.startedAt
-        joined.durationMilliseconds += shift
+        joined.duration += shift
         joined.subject = subject ?? earlier.subject
         let shifted = steps.map { step in
             var step = step
-            step.startMilliseconds += shift
+            step.start += shift
             return step
         }
         let all = earlier.steps + shifted

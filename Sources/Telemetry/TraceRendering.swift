@@ -10,7 +10,7 @@ extension TraceRecord {
             text += "  "
             text.appendWord(reason)
         }
-        text += "  " + startedAt.iso8601(fraction: true) + "  \(durationMilliseconds) ms\n"
+        text += "  " + startedAt.iso8601(fraction: true) + "  " + duration.shown + "\n"
         if let subject {
             text += "  subject: "
             text.appendWord(bounded(subject))
@@ -23,8 +23,7 @@ extension TraceRecord {
         }
         let nameWidth = steps.map(\.name.unicodeScalars.count).max() ?? 0
         for step in steps {
-            text +=
-                padded("\(step.startMilliseconds)", 7) + " ms " + padded("+\(step.durationMilliseconds)", 6) + " ms  "
+            text += padded(step.start.shown, 10) + " " + padded("+" + step.duration.shown, 9) + "  "
             text += step.name + String(repeating: " ", count: nameWidth - step.name.unicodeScalars.count)
             text += "  " + step.outcome.rawValue
             if let reason = step.reason {
@@ -42,7 +41,7 @@ extension TraceRecord {
         var text = "{\"id\":"
         text.appendQuoted(id)
         text += ",\"kind\":\"" + kind.rawValue + "\",\"startedAt\":\"" + startedAt.iso8601(fraction: true)
-        text += "\",\"durationMilliseconds\":\(durationMilliseconds),\"outcome\":\"" + outcome.rawValue + "\""
+        text += "\",\"durationMilliseconds\":\(duration.jsonMilliseconds),\"outcome\":\"" + outcome.rawValue + "\""
         text.appendMember("reason", reason)
         text.appendMember("subject", subject)
         text += ",\"steps\":["
@@ -51,8 +50,8 @@ extension TraceRecord {
             text.appendQuoted(step.name)
             text += ",\"outcome\":\"" + step.outcome.rawValue + "\""
             text.appendMember("reason", step.reason)
-            text += ",\"startMilliseconds\":\(step.startMilliseconds)"
-            text += ",\"durationMilliseconds\":\(step.durationMilliseconds)}"
+            text += ",\"startMilliseconds\":\(step.start.jsonMilliseconds)"
+            text += ",\"durationMilliseconds\":\(step.duration.jsonMilliseconds)}"
         }
         text += "]"
         if droppedSteps > 0 { text += ",\"droppedSteps\":\(droppedSteps)" }

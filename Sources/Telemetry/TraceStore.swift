@@ -48,7 +48,7 @@ public protocol TraceObserver: Sendable {
     /// A trace ended; called in the task of its request where there is one, and must not wait.
     func finished(_ trace: TraceRecord)
     /// The provider's server was called for the user's resource at `path`; `outcome` is a status or what went wrong.
-    func called(_ path: String, outcome: String, milliseconds: Int)
+    func called(_ path: String, outcome: String, duration: Duration)
 }
 
 /// Hands finished traces to a store after the answer has left.

@@ -27,7 +27,7 @@ import Time
                 "account", .refused, reason: "token.expired", from: now.advanced(by: .milliseconds(20)),
                 to: now.advanced(by: .milliseconds(80)))
             let observer = observer.withLock { $0 }
-            observer?.called("GET /me", outcome: "503", milliseconds: 12)
+            observer?.called("GET /me", outcome: "503", duration: .milliseconds(12))
             observer?.finished(
                 trace.record(.refused, reason: "token.expired", end: now.advanced(by: .milliseconds(100))))
             return HTTPResponse(
@@ -102,7 +102,8 @@ import Time
         #expect(list.contains("POST /alexa/custom") && list.contains("token.expired") && list.contains(">200<"))
         let detail = await page.text("/_inspect/requests/1")
         for part in [
-            "verification", "20 ms", "60 ms", "token.expired", "GET /me", "503", "12", "u1001", "{{token}}", "Answer",
+            "verification", "20 ms", "60 ms", "token.expired", "GET /me", "503", "12 ms", "u1001", "{{token}}",
+            "Answer",
             "Send again", "<rect",
         ] { #expect(detail.contains(part), "\(part)") }
         for text in [list, detail] {

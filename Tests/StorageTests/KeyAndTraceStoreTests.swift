@@ -47,13 +47,13 @@ import Time
 
     private func trace(_ id: String, seconds: Int64, subject: String? = nil) -> TraceRecord {
         TraceRecord(
-            id: id, kind: .smartHome, startedAt: UnixTime(seconds: seconds), durationMilliseconds: 12,
+            id: id, kind: .smartHome, startedAt: UnixTime(seconds: seconds), duration: .milliseconds(12),
             outcome: .refused, reason: "grant.lwaInvalidGrant", subject: subject,
             steps: [
                 TraceRecord.Step(
-                    name: "exchange", outcome: .failed, reason: "grant.lwaTimedOut", startMilliseconds: 1,
-                    durationMilliseconds: 10),
-                TraceRecord.Step(name: "code", outcome: .ok, startMilliseconds: 0, durationMilliseconds: 1),
+                    name: "exchange", outcome: .failed, reason: "grant.lwaTimedOut", start: .milliseconds(1),
+                    duration: .milliseconds(10)),
+                TraceRecord.Step(name: "code", outcome: .ok, start: .milliseconds(0), duration: .milliseconds(1)),
             ], droppedSteps: 3, notes: [TraceRecord.Note(name: "skill", value: "home \"ü\"")])
     }
 

@@ -48,7 +48,7 @@ import Time
         try await withFolder { folder in
             let path = folder + "/store.sqlite"
             let old = TraceRecord(
-                id: "1", kind: .link, startedAt: UnixTime(seconds: 9), durationMilliseconds: 1, outcome: .refused)
+                id: "1", kind: .link, startedAt: UnixTime(seconds: 9), duration: .milliseconds(1), outcome: .refused)
             try await OutboxFileTests.open(path).save(old)
             let undo = """
                 DROP INDEX traces_by_kind; ALTER TABLE traces DROP COLUMN kind; ALTER TABLE traces DROP COLUMN outcome;

@@ -43,7 +43,7 @@ struct TraceRecorderTests {
     let metrics = Metrics()
 
     func record(_ kind: Trace.Kind, _ outcome: TraceOutcome, id: String = "a") -> TraceRecord {
-        TraceRecord(id: id, kind: kind, startedAt: UnixTime(seconds: 0), durationMilliseconds: 1, outcome: outcome)
+        TraceRecord(id: id, kind: kind, startedAt: UnixTime(seconds: 0), duration: .milliseconds(1), outcome: outcome)
     }
 
     fileprivate func arrivals(_ count: Int, at store: GatedStore) async {

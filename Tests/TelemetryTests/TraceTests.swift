@@ -22,9 +22,9 @@ struct TraceTests {
         let record = sample()
         #expect(TraceID(record.id) != nil)
         #expect(record.steps.map(\.name) == ["verification", "token"])
-        #expect(record.steps.map(\.startMilliseconds) == [0, 2])
-        #expect(record.steps.map(\.durationMilliseconds) == [2, 12])
-        #expect(record.durationMilliseconds == 15)
+        #expect(record.steps.map(\.start) == [.zero, .milliseconds(2)])
+        #expect(record.steps.map(\.duration) == [.milliseconds(2), .milliseconds(12)])
+        #expect(record.duration == .milliseconds(15))
         #expect(record.notes == [TraceRecord.Note(name: "skill", value: "ride hailer")])
         #expect(record.subject == "alice")
     }
@@ -63,8 +63,8 @@ struct TraceTests {
                 trace 00000000000000000000000000000000  custom  refused  token.expired  \(noon.iso8601(fraction: true))  15 ms
                   subject: alice
                   skill: "ride hailer"
-                      0 ms     +2 ms  verification  ok
-                      2 ms    +12 ms  token         refused  token.expired
+                   0.00 ms   +2.0 ms  verification  ok
+                    2.0 ms    +12 ms  token         refused  token.expired
 
                 """)
     }

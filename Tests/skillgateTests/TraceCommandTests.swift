@@ -12,13 +12,13 @@ import Time
     static func record(_ id: Int, subject: String?, seconds: Int64 = 0) -> TraceRecord {
         TraceRecord(
             id: String(repeating: "\(id)", count: 32), kind: .link,
-            startedAt: UnixTime(seconds: 1_700_000_000 + seconds), durationMilliseconds: 1234, outcome: .failed,
+            startedAt: UnixTime(seconds: 1_700_000_000 + seconds), duration: .milliseconds(1234), outcome: .failed,
             reason: "link.credentialsRefused", subject: subject,
             steps: [
-                TraceRecord.Step(name: "exchange", outcome: .ok, startMilliseconds: 2, durationMilliseconds: 140),
+                TraceRecord.Step(name: "exchange", outcome: .ok, start: .milliseconds(2), duration: .milliseconds(140)),
                 TraceRecord.Step(
                     name: "enablement.EU", outcome: .refused, reason: "link.credentialsRefused",
-                    startMilliseconds: 150, durationMilliseconds: 900),
+                    start: .milliseconds(150), duration: .milliseconds(900)),
             ], notes: [TraceRecord.Note(name: "skill", value: "demo")])
     }
 

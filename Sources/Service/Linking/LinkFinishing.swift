@@ -142,6 +142,18 @@ struct LinkFinishing: Sendable {
             expiresAt: clock().adding(seconds: tokens.lifetimeSeconds))
     }
 
+    /// Notes that a browser was turned away before any attempt was gone on with, at that step; gives the id for support.
+    func turnedAway(_ fault: LinkFault, at step: StaticString, subject: String?) -> TraceID {
+        let start = now()
+        let trace = Trace(.link, startedAt: clock(), start: start)
+        if let subject { trace.belongs(to: subject) }
+        let outcome: TraceOutcome = fault.status >= 500 ? .failed : .refused
+        trace.step(step, outcome, reason: fault.code, from: start, to: start)
+        traces.finish(trace.record(outcome, reason: fault.code, end: start))
+        log.notice("a page of linking is refused", .traceID(trace.id), .rejection(fault.code))
+        return trace.id
+    }
+
     private func close(
         _ trace: Trace, earlier: TraceRecord?, _ outcome: Result<Link, LinkFault>
     ) async -> Ending {

@@ -38,7 +38,7 @@ extension LinkPages {
     func land(_ request: HTTPRequest) async -> HTTPResponse {
         let redirect: LinkRedirect
         do throws(LinkRedirectFault) { redirect = try LinkRedirect(parsing: String(request.query ?? "")) } catch {
-            return refused(.redirect(error), request, again: visitors == nil ? nil : Self.startPath)
+            return refused(.redirect(error), at: "redirect", request, again: visitors == nil ? nil : Self.startPath)
         }
         guard visitors != nil else { return onlyInApp(request) }
         do throws(LinkFault) {
@@ -51,7 +51,7 @@ extension LinkPages {
                 return try keep(.code(code, state: state, redirectURI: attempt.redirectURI), request)
             case .error: return await end(redirect, attempt, request)
             }
-        } catch { return refused(error, request, again: start(nil)) }
+        } catch { return refused(error, at: "state", request, again: start(nil)) }
     }
 
     /// The attempt that an answer belongs to, provided that it came to the very address that was given for it.
@@ -116,13 +116,18 @@ extension LinkPages {
         return cookies.content(Self.answerCookie, id: id, of: request).flatMap { Kept($0) }
     }
 
+    /// The page where the cookie with Amazon's answer is gone: another browser, or long after.
+    private func forgotten(_ request: HTTPRequest) -> HTTPResponse {
+        refused(.stateReused, at: "state", request, again: Self.startPath)
+    }
+
     private func form(_ id: String, _ token: String) -> Screens.Form {
         Screens.Form(action: Self.answerPath + id, hidden: [("token", token)])
     }
 
     /// The page of an answer: the button that links, or what became of it.
     func answer(_ request: HTTPRequest, id: String) async -> HTTPResponse {
-        guard let kept = kept(id, request) else { return refused(.stateReused, request, again: Self.startPath) }
+        guard let kept = kept(id, request) else { return forgotten(request) }
         return await withVisitor(request, backTo: Self.answerPath + id) { visitors, visitor in
             switch kept {
             case .done(let linkID, let returnURL):
@@ -157,16 +162,16 @@ extension LinkPages {
     ) -> HTTPResponse {
         if fault == .stateOfOtherUser {
             return refused(
-                fault, request, again: Self.startPath, user: visitor.name, other: form(id, token))
+                fault, at: "state", request, again: Self.startPath, visitor: visitor, other: form(id, token))
         }
-        let page = refused(fault, request, again: Self.startPath)
+        let page = refused(fault, at: "state", request, again: Self.startPath, visitor: visitor)
         return fault == .store ? page : page.adding(cookies: [cookies.clear(Self.answerCookie, id: id)])
     }
 
     /// Takes the word of whoever is signed in.
     func decide(_ request: HTTPRequest, id: String) async -> HTTPResponse {
         let here = Self.answerPath + id
-        guard let kept = kept(id, request) else { return refused(.stateReused, request, again: Self.startPath) }
+        guard let kept = kept(id, request) else { return forgotten(request) }
         guard let form = String(validating: request.body, as: UTF8.self).flatMap({ Form(decoding: $0) }) else {
             return expired(here, request)
         }

@@ -119,7 +119,9 @@ struct LinkPages: Sendable {
 
     private func show(_ request: HTTPRequest) async -> HTTPResponse {
         let wish: Wish
-        do throws(LinkFault) { wish = try self.wish(request.query ?? "") } catch { return refused(error, request) }
+        do throws(LinkFault) { wish = try self.wish(request.query ?? "") } catch {
+            return refused(error, at: "start", request)
+        }
         return await withVisitor(request, backTo: wish.path) { visitors, visitor in
             let token = ("token", visitors.formToken(visitor))
             let language = answers.language(request)
@@ -143,7 +145,7 @@ struct LinkPages: Sendable {
     private func begin(_ request: HTTPRequest) async -> HTTPResponse {
         let text = String(validating: request.body, as: UTF8.self)
         let wish: Wish
-        do throws(LinkFault) { wish = try self.wish(text ?? "%") } catch { return refused(error, request) }
+        do throws(LinkFault) { wish = try self.wish(text ?? "%") } catch { return refused(error, at: "start", request) }
         guard let form = text.flatMap({ Form(decoding: $0) }) else { return expired(wish.path, request) }
         return await withVisitor(request, backTo: wish.path) { visitors, visitor in
             guard visitors.isGood(formToken: form["token"], for: visitor) else { return expired(wish.path, request) }
@@ -163,7 +165,7 @@ struct LinkPages: Sendable {
                     to: start.loginWithAmazonURL,
                     cookie: try cookies.set(Self.browserCookie, browser, seconds: Self.browserSeconds))
             } catch let fault as LinkFault {
-                return refused(fault, request, again: wish.path)
+                return refused(fault, at: "start", request, again: wish.path, visitor: visitor)
             } catch { return answers.busy(request) }
         }
     }
@@ -208,14 +210,13 @@ struct LinkPages: Sendable {
         answers.message(.expiredTitle, .expiredLead, status: 403, goOn: way, request)
     }
 
-    /// The page about a fault that no attempt's trace tells of; it goes by an id of its own.
+    /// The page about a fault that no attempt's trace tells of; it has a trace of its own, with that step.
     func refused(
-        _ fault: LinkFault, _ request: HTTPRequest, again: String? = nil, user: String? = nil,
-        other: Screens.Form? = nil
+        _ fault: LinkFault, at step: StaticString, _ request: HTTPRequest, again: String? = nil,
+        visitor: Visitor? = nil, other: Screens.Form? = nil
     ) -> HTTPResponse {
-        let traceID = TraceID.random()
-        log.notice("a page of linking is refused", .traceID(traceID), .rejection(fault.code))
-        return failed(fault, traceID, request, again: again, user: user, other: other)
+        let traceID = linking.finishing.turnedAway(fault, at: step, subject: visitor?.subject)
+        return failed(fault, traceID, request, again: again, user: visitor?.name, other: other)
     }
 
     func failed(

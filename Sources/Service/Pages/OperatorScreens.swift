@@ -21,7 +21,7 @@ struct OperatorScreens: Sendable {
     func trace(_ trace: TraceRecord) -> [HTML] {
         var facts = [
             ("trace", trace.id), ("kind", trace.kind.rawValue), ("began", trace.startedAt.iso8601(fraction: true)),
-            ("took", "\(trace.durationMilliseconds) ms"), ("outcome", trace.outcome.rawValue),
+            ("took", trace.duration.shown), ("outcome", trace.outcome.rawValue),
         ]
         if let reason = trace.reason { facts.append(("reason", reason)) }
         if let subject = trace.subject { facts.append(("subject", subject)) }
@@ -56,7 +56,7 @@ struct OperatorScreens: Sendable {
 
     private func attempt(_ trace: TraceRecord) -> HTML {
         let skill = trace.notes.first { $0.name == "skill" }?.value
-        let facts = [trace.startedAt.iso8601(), skill, trace.subject, "\(trace.durationMilliseconds) ms"]
+        let facts = [trace.startedAt.iso8601(), skill, trace.subject, trace.duration.shown]
         return .element(
             "section", [:],
             .element("h2", [:], HTML(text: trace.reason ?? trace.outcome.rawValue)),
@@ -83,7 +83,7 @@ struct OperatorScreens: Sendable {
     private func step(_ step: TraceRecord.Step) -> HTML {
         let outcome = [step.outcome.rawValue, step.reason].compactMap(\.self).joined(separator: " ")
         return item(
-            "\(step.name): \(outcome)", "\(step.durationMilliseconds) ms, begun after \(step.startMilliseconds) ms")
+            "\(step.name): \(outcome)", "\(step.duration.shown), begun after \(step.start.shown)")
     }
 
     private func item(_ head: String, _ text: String) -> HTML {

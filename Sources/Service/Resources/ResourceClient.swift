@@ -220,10 +220,9 @@ public final class ResourceClient: Sendable {
 
     private func tell(_ request: OutgoingRequest, _ outcome: String, from start: ContinuousClock.Instant) {
         guard let observer else { return }
-        let milliseconds = Int(start.duration(to: now()) / .milliseconds(1))
         observer.called(
             "\(request.method.rawValue) \(request.url.dropFirst(baseURL.count))", outcome: outcome,
-            milliseconds: milliseconds)
+            duration: start.duration(to: now()))
     }
 
     private func document(_ response: HTTPResponse) throws(ResourceFailure) -> JSONDocument {

@@ -11,7 +11,7 @@ final class InspectedRequest: Sendable {
     struct Call: Sendable {
         let path: String
         let outcome: String
-        let milliseconds: Int
+        let duration: Duration
     }
 
     /// What is known once it is answered.
@@ -19,7 +19,7 @@ final class InspectedRequest: Sendable {
         /// The how many-eth answer it was: requests end in another order than they come.
         let place: Int
         let status: Int
-        let milliseconds: Int
+        let duration: Duration
         /// The body as text that may be shown; nil where there is none.
         let text: String?
     }
@@ -80,7 +80,7 @@ final class InspectedRequest: Sendable {
         state.withLock { if $0.calls.count < Self.listLimit { $0.calls.append(call) } }
     }
 
-    func end(_ response: HTTPResponse, place: Int, milliseconds: Int, skillIDs: Set<String>) {
+    func end(_ response: HTTPResponse, place: Int, duration: Duration, skillIDs: Set<String>) {
         let text: String?
         if response.body.isEmpty {
             text = response.fields["Location"] == nil ? nil : "leads to another page"
@@ -91,7 +91,7 @@ final class InspectedRequest: Sendable {
             text = "\(response.fields["Content-Type"] ?? "a body"), \(response.body.count) bytes"
         }
         state.withLock {
-            $0.answer = Answer(place: place, status: response.status, milliseconds: milliseconds, text: text)
+            $0.answer = Answer(place: place, status: response.status, duration: duration, text: text)
         }
     }
 

@@ -74,7 +74,7 @@ public final class Inspector: HTTPResponder, TraceObserver {
             return state.answered
         }
         entry.end(
-            response, place: place, milliseconds: Int(begin.duration(to: .now) / .milliseconds(1)), skillIDs: skillIDs)
+            response, place: place, duration: begin.duration(to: .now), skillIDs: skillIDs)
         return response
     }
 
@@ -88,8 +88,8 @@ public final class Inspector: HTTPResponder, TraceObserver {
     }
 
     /// Keeps a call with the request that it was made for.
-    public func called(_ path: String, outcome: String, milliseconds: Int) {
-        Self.current?.add(InspectedRequest.Call(path: path, outcome: outcome, milliseconds: milliseconds))
+    public func called(_ path: String, outcome: String, duration: Duration) {
+        Self.current?.add(InspectedRequest.Call(path: path, outcome: outcome, duration: duration))
     }
 
     // MARK: - The page

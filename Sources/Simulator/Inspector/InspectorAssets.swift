@@ -23,7 +23,7 @@ enum InspectorAssets {
         rect{fill:var(--bar)}rect.refused,rect.failed{fill:var(--bad)}rect.skipped{fill:var(--quiet)}
         @media(max-width:640px){thead{position:absolute;clip-path:inset(50%)}#rows tr{display:block;padding:6px 0;
         border-top:1px solid var(--line)}#rows td{display:inline-block;border:0;padding:2px 10px}
-        #rows td:nth-child(6):not(:empty)::after{content:" ms"}svg{width:64px}.steps th,.steps td{padding:6px}}
+        svg{width:64px}.steps th,.steps td{padding:6px}}
         """
 
     static let script = """

@@ -61,7 +61,7 @@ struct InspectorPages: Sendable {
             <h1>Requests</h1><p class="quiet" role="status" id="live">Newest first; the last \(Inspector.requestLimit) are kept.</p>
             <table id="rows" data-last="\(answered.first?.answer?.place ?? 0)"><caption class="hidden">What came to the service</caption>
             <thead><tr><th scope="col">Time</th><th scope="col">Request</th><th scope="col">What</th>
-            <th scope="col">Status</th><th scope="col">Outcome</th><th scope="col">ms</th></tr></thead><tbody>\(rows)</tbody></table>
+            <th scope="col">Status</th><th scope="col">Outcome</th><th scope="col">Time</th></tr></thead><tbody>\(rows)</tbody></table>
             \(answered.isEmpty ? "<p>Nothing yet. <code>skillgate replay</code>, a browser or Alexa will change that.</p>" : "")
             \(traces.isEmpty ? "" : "<h2>Work of its own</h2>" + traces)
             """)
@@ -89,18 +89,18 @@ struct InspectorPages: Sendable {
             "<p class=\"quiet\">\(entry.method.rawValue) \(Self.escaped(entry.path)) at \(entry.time.iso8601(fraction: true))</p>",
         ]
         if let answer = entry.answer {
-            parts.append("<p><b>\(answer.status)</b> after \(answer.milliseconds) ms</p>")
+            parts.append("<p><b>\(answer.status)</b> after \(answer.duration.shown)</p>")
         } else {
             parts.append("<p>It is not answered yet.</p>")
         }
         parts += entry.traces.map { Self.trace($0) }
         if !entry.calls.isEmpty {
             let rows = entry.calls.map {
-                "<tr><td>\(Self.escaped($0.path))</td><td>\(Self.escaped($0.outcome))</td><td>\($0.milliseconds)</td></tr>"
+                "<tr><td>\(Self.escaped($0.path))</td><td>\(Self.escaped($0.outcome))</td><td>\($0.duration.shown)</td></tr>"
             }.joined()
             parts.append(
                 "<h2>Calls to the provider's server</h2><table class=\"calls\"><thead><tr><th scope=\"col\">Call</th>"
-                    + "<th scope=\"col\">Answer</th><th scope=\"col\">ms</th></tr></thead><tbody>\(rows)</tbody></table>"
+                    + "<th scope=\"col\">Answer</th><th scope=\"col\">Time</th></tr></thead><tbody>\(rows)</tbody></table>"
             )
         }
         if let claims = entry.claims { parts.append("<h2>What the token says</h2>" + Self.code(claims)) }
@@ -141,21 +141,21 @@ struct InspectorPages: Sendable {
             <td>\(escaped(entry.title))</td><td class="\((entry.answer?.status ?? 0) >= 400 ? "bad" : "")">\
             \(entry.answer.map { "\($0.status)" } ?? "…")</td>
             <td class="\(trace?.outcome == .ok || trace == nil ? "" : "bad")">\(escaped(outcome))</td>
-            <td>\(entry.answer.map { "\($0.milliseconds)" } ?? "")</td></tr>
+            <td>\(entry.answer.map(\.duration.shown) ?? "")</td></tr>
             """
     }
 
     /// A trace: each step as a bar on one scale, with its outcome in words.
     private static func trace(_ trace: TraceRecord) -> String {
-        let whole = max(1, trace.durationMilliseconds)
+        let whole = max(1, trace.duration.microseconds)
         let rows = trace.steps.map { step in
-            let x = 200 * step.startMilliseconds / whole
-            let width = max(2, 200 * step.durationMilliseconds / whole)
+            let x = 200 * step.start.microseconds / whole
+            let width = max(2, 200 * step.duration.microseconds / whole)
             let reason = step.reason.map { " <code>\(escaped($0))</code>" } ?? ""
             return """
                 <tr><th scope="row">\(escaped(step.name))</th><td><svg width="204" height="12" aria-hidden="true">\
                 <rect x="\(x)" y="1" width="\(width)" height="10" rx="2" class="\(step.outcome.rawValue)"></rect></svg></td>
-                <td>\(step.durationMilliseconds) ms</td><td class="\(step.outcome == .ok ? "" : "bad")">\
+                <td>\(step.duration.shown)</td><td class="\(step.outcome == .ok ? "" : "bad")">\
                 \(step.outcome.rawValue)\(reason)</td></tr>
                 """
         }.joined()
@@ -163,7 +163,7 @@ struct InspectorPages: Sendable {
         let facts = [trace.subject.map { "user \(escaped($0))" }, notes.isEmpty ? nil : notes].compactMap(\.self)
         return """
             <h2>Steps: \(trace.kind.rawValue), \(trace.outcome.rawValue)\(trace.reason.map { " <code>\(escaped($0))</code>" } ?? "")</h2>
-            <p class="quiet">\(trace.durationMilliseconds) ms, trace \(trace.id)\(facts.isEmpty ? "" : ", " + facts.joined(separator: ", "))</p>
+            <p class="quiet">\(trace.duration.shown), trace \(trace.id)\(facts.isEmpty ? "" : ", " + facts.joined(separator: ", "))</p>
             <table class="steps"><tbody>\(rows)</tbody></table>
             """
     }

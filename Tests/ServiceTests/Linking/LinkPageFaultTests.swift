@@ -2,6 +2,7 @@ import Alexa
 import Concurrency
 import HTTP
 import Service
+import Telemetry
 import TestSupport
 import Testing
 
@@ -76,7 +77,10 @@ import Testing
             .replacing("LONG", with: String(repeating: "a", count: 2049))
         let page = await browser.get(Browser.callback + target)
         #expect(page.status == 400 && page.reference?.count == 32 && page.link == "/link")
-        #expect(page.reason?.hasPrefix("link.") == true, "\(page.reason ?? "")")
+        let reason = try #require(page.reason)
+        #expect(reason.hasPrefix("link."))
+        let trace = try #require(try await harness.trace(page.reference ?? ""))
+        #expect(trace.kind == .link && trace.reason == reason && trace.steps.map(\.reason) == [reason])
         #expect(browser.others.count == 1, "no answer is kept")
         #expect(await browser.get(try await browser.land(state)).isFinish, "the attempt is good still")
     }

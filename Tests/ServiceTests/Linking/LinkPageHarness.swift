@@ -2,6 +2,8 @@ import Alexa
 import Concurrency
 import HTTP
 import Service
+import Storage
+import Telemetry
 import Testing
 
 /// A browser on its way from `/link` to Amazon and back.
@@ -32,6 +34,17 @@ extension Browser {
 
     /// Presses the last button.
     func agree(_ address: String) async -> Page { await submit(await get(address), [("decision", "agree")]) }
+}
+
+extension LinkHarness {
+    /// The trace of that id, which is stored soon after the answer has left.
+    func trace(_ id: String) async throws -> TraceRecord? {
+        for _ in 0..<200_000 {
+            if let trace = try await running.store.trace(id: id) { return trace }
+            await Task.yield()
+        }
+        return nil
+    }
 }
 
 extension Browser.Page {

@@ -24,11 +24,11 @@ import Time
             try await running.store.save(
                 TraceRecord(
                     id: id, kind: kind, startedAt: running.clock.now.adding(seconds: Int64(id.utf8.count)),
-                    durationMilliseconds: 7, outcome: outcome, reason: reason, subject: subject,
+                    duration: .milliseconds(7), outcome: outcome, reason: reason, subject: subject,
                     steps: [
                         TraceRecord.Step(
-                            name: "enablement.EU", outcome: outcome, reason: reason, startMilliseconds: 1,
-                            durationMilliseconds: 6)
+                            name: "enablement.EU", outcome: outcome, reason: reason, start: .milliseconds(1),
+                            duration: .milliseconds(6))
                     ], notes: [TraceRecord.Note(name: "skill", value: "<b>demo</b>")]))
         }
         try await save("a", .refused, "link.stateExpired", "u1001")
@@ -82,7 +82,7 @@ import Time
             try await running.store.save(
                 TraceRecord(
                     id: "n\(number)", kind: .link, startedAt: running.clock.now.adding(seconds: 100),
-                    durationMilliseconds: 1, outcome: .failed))
+                    duration: .milliseconds(1), outcome: .failed))
         }
         #expect(try await ids("/admin/links", running).count == 50)
     }
