@@ -16,8 +16,8 @@ import Testing
             return answer
         }
         let app = GoogleApp(
-            clientID: "google", clientSecret: Secret("s"), tokenURL: "https://skill.example.com/oauth/token", http: http
-        )
+            clientID: "google", clientSecret: Secret("s"), tokenURL: "https://skill.example.com/oauth/token",
+            revocationURL: "https://skill.example.com/oauth/revoke", http: http)
         return (app, asked)
     }
 
@@ -52,7 +52,8 @@ import Testing
         let tokens = #"{"access_token":"t","refresh_token":"r","token_type":"Bearer","expires_in":3600}"#
         let (google, asked) = Self.google(HTTPResponse(status: 200, body: Array(tokens.utf8)))
         let request = google.request(scope: "devices")
-        #expect(try await google.redeem(Secret("abc"), for: request) == Secret("t"))
+        let got = try await google.redeem(Secret("abc"), for: request)
+        #expect(got.access == Secret("t") && got.refresh == Secret("r"))
         let form = try #require(asked.withLock { $0.first })
         #expect(form["code"] == "abc" && form["redirect_uri"] == request.redirectURI && form["client_secret"] == "s")
         for (status, body) in [
@@ -62,6 +63,21 @@ import Testing
         ] {
             let (other, _) = Self.google(HTTPResponse(status: status, body: Array(body.utf8)))
             await #expect(throws: LinkingRefusal.self) { try await other.redeem(Secret("abc"), for: request) }
+        }
+    }
+
+    @Test("a token is revoked by its refresh token, with the secret; another answer than 200 is told")
+    func revoked() async throws {
+        let body = #"{"access_token":"t","refresh_token":"r","token_type":"Bearer","expires_in":3600}"#
+        let (giver, _) = Self.google(HTTPResponse(status: 200, body: Array(body.utf8)))
+        let tokens = try await giver.redeem(Secret("abc"), for: giver.request(scope: "devices"))
+        let (google, asked) = Self.google(HTTPResponse(status: 200))
+        try await google.revoke(tokens)
+        let form = try #require(asked.withLock { $0.first })
+        #expect(form["token"] == "r" && form["client_id"] == "google" && form["client_secret"] == "s")
+        for status in [401, 404, 503] {
+            let (other, _) = Self.google(HTTPResponse(status: status))
+            await #expect(throws: LinkingRefusal.self) { try await other.revoke(tokens) }
         }
     }
 }

@@ -51,11 +51,55 @@ public struct AlexaCaller: Sendable {
                 ]
             ],
         ]
+        return try await send(body).status
+    }
+
+    /// What a customer hears and sees who says "Alexa, open" and the skill's name.
+    public struct Opening: Sendable {
+        /// The status of the answer.
+        public let status: Int
+        /// What Alexa says; nil where she says nothing.
+        public let speech: String?
+        /// The type of the card in the Alexa app, `LinkAccount` for example.
+        public let card: String?
+    }
+
+    /// A customer opens a skill; `enabled` is nil for one who has not linked it.
+    ///
+    /// - Throws: as ``tell(_:of:)``.
+    public func open(skillID: String, enabled: LinkingEndpoint.Enabled?) async throws -> Opening {
+        var user: JSONObject = ["userId": .string(enabled?.userID ?? "amzn1.ask.account.NOBODYLINKED")]
+        user["accessToken"] = enabled.map { .string($0.accessToken.exposed) }
+        let application: JSONValue = ["applicationId": .string(skillID)]
+        let body: JSONValue = [
+            "version": "1.0",
+            "session": [
+                "new": true, "sessionId": .string("amzn1.echo-api.session." + SecureRandom.uuid()),
+                "application": application, "user": .object(user),
+            ],
+            "context": [
+                "System": [
+                    "application": application, "user": .object(user), "device": ["supportedInterfaces": [:]],
+                    "apiEndpoint": "https://api.amazonalexa.com",
+                ]
+            ],
+            "request": [
+                "type": "LaunchRequest", "requestId": .string("amzn1.echo-api.request." + SecureRandom.uuid()),
+                "timestamp": .string(clock().iso8601()), "locale": "en-US",
+            ],
+        ]
+        let answer = try await send(body)
+        let response = (try? JSONValue(parsing: answer.body))?["response"]
+        let speech = response?["outputSpeech"]
+        return Opening(
+            status: answer.status, speech: speech?["text"]?.string ?? speech?["ssml"]?.string,
+            card: response?["card"]?["type"]?.string)
+    }
+
+    private func send(_ body: JSONValue) async throws -> HTTPResponse {
         let bytes = body.encoded()
-        let answer = try await http.send(
-            OutgoingRequest(
-                method: .post, url: endpoint, fields: try signer.headers(for: bytes), body: bytes),
+        return try await http.send(
+            OutgoingRequest(method: .post, url: endpoint, fields: try signer.headers(for: bytes), body: bytes),
             by: .after(Self.patience, from: .now))
-        return answer.status
     }
 }

@@ -24,7 +24,7 @@ struct ConsentPage: Sendable {
                 let target = try linking.consent(
                     to: address, account: account ?? AmazonAccount(name: "nobody"),
                     error: account == nil ? "access_denied" : nil)
-                return HTTPResponse(status: 303, fields: ["Location": target, "Cache-Control": "no-store"])
+                return SimulatedPage.redirect(to: target)
             } catch { return Self.refused(error) }
         default: return HTTPResponse(status: 405)
         }
@@ -40,35 +40,17 @@ struct ConsentPage: Sendable {
         let isApp = address.hasPrefix(LinkingEndpoint.alexaAppPath)
         let title = isApp ? "The Alexa app (simulated)" : "Login with Amazon (simulated)"
         let buttons = linking.accounts.map { account in
-            let name = Self.escaped(account.name)
+            let name = SimulatedPage.escaped(account.name)
             return "<p><button name=\"account\" value=\"\(name)\">Allow as \(name), at home in "
                 + "\(account.home.rawValue)</button></p>"
         }.joined()
-        let html = """
-            <!doctype html><html lang="en"><head><meta charset="utf-8"><title>\(title)</title>
-            <meta name="viewport" content="width=device-width, initial-scale=1"><style>\(Self.style)</style></head>
-            <body><main><p class="quiet">\(title)</p><h1>Link the skill?</h1>
+        return SimulatedPage.answer(
+            of: title, "Link the skill?",
+            """
             <p>Amazon asks whether the skill may use an account of the company's.</p>
             <form method="post" action="\(LinkingEndpoint.loginPath)">
-            <input type="hidden" name="address" value="\(Self.escaped(address))">\(buttons)
-            <p><button name="account" value="" class="no">Cancel</button></p></form></main></body></html>
-            """
-        return HTTPResponse(
-            status: 200,
-            fields: [
-                "Content-Type": "text/html; charset=utf-8", "Cache-Control": "no-store", "X-Frame-Options": "DENY",
-                "Referrer-Policy": "no-referrer",
-            ], body: Array(html.utf8))
-    }
-
-    private static let style = """
-        :root{color-scheme:light dark}body{font:17px/1.5 system-ui,sans-serif;margin:0;padding:24px 16px}
-        main{max-width:440px;margin:auto}h1{font-size:24px;margin:0 0 8px}.quiet{opacity:.75;margin:0}
-        button{font:inherit;width:100%;min-height:48px;padding:10px 16px;border:0;border-radius:10px;background:#1f6feb;color:#fff}
-        button.no{background:none;color:inherit;border:1px solid}
-        """
-
-    private static func escaped(_ text: String) -> String {
-        text.replacing("&", with: "&amp;").replacing("\"", with: "&quot;").replacing("<", with: "&lt;")
+            <input type="hidden" name="address" value="\(SimulatedPage.escaped(address))">\(buttons)
+            <p><button name="account" value="" class="no">Cancel</button></p></form>
+            """)
     }
 }

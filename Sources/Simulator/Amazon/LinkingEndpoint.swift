@@ -117,6 +117,32 @@ public final class LinkingEndpoint: Sendable {
         state.withLock { if $0.enabled[place] != nil { $0.enabled[place] = enabled } }
     }
 
+    /// Enables a skill for a customer with the tokens that Alexa got for the code.
+    func keep(
+        _ skill: Skill, stage: String, _ account: AmazonAccount, _ tokens: (access: Secret, refresh: Secret)
+    ) -> Enabled {
+        let place = Place(skillID: skill.id, account: account.name)
+        return state.withLock { state in
+            state.enablements += 1
+            // Linking anew keeps the user's id; enabling anew gives another.
+            let userID =
+                state.enabled[place]?.userID ?? "amzn1.ask.account.\(account.name.uppercased())\(state.enablements)"
+            let known = Enabled(
+                skillID: skill.id, stage: stage, account: account, userID: userID, accessToken: tokens.access,
+                refreshToken: tokens.refresh)
+            state.enabled[place] = known
+            return known
+        }
+    }
+
+    /// The customer disables a skill in the Alexa app; gives what was enabled.
+    func disable(skillID: String, account: String) -> Enabled? {
+        state.withLock { $0.enabled.removeValue(forKey: Place(skillID: skillID, account: account)) }
+    }
+
+    /// The skills, by id.
+    var skills: [Skill] { state.withLock { $0.skills.values.sorted { $0.id < $1.id } } }
+
     /// The customers, by name.
     public var accounts: [AmazonAccount] { state.withLock { $0.accounts.values.sorted { $0.name < $1.name } } }
 
@@ -240,7 +266,7 @@ extension LinkingEndpoint {
             guard skill.amazonClientID == clientID else { throw EnablementRefusal(403, "Not this skill's client") }
             let place = Place(skillID: skillID, account: account.name)
             switch request.method {
-            case .post: return try await enable(skill, account, place, request)
+            case .post: return try await enable(skill, account, request)
             case .get:
                 guard let known = state.withLock({ $0.enabled[place] }) else {
                     throw EnablementRefusal(404, "Skill is not enabled")
@@ -276,25 +302,14 @@ extension LinkingEndpoint {
     }
 
     private func enable(
-        _ skill: Skill, _ account: AmazonAccount, _ place: Place, _ request: HTTPRequest
+        _ skill: Skill, _ account: AmazonAccount, _ request: HTTPRequest
     ) async throws(EnablementRefusal) -> HTTPResponse {
         let (stage, redirectURI, code) = try Self.wish(in: request)
         guard skill.stages.contains(stage) else { throw EnablementRefusal(400, "Skill stage is not valid") }
         guard skill.redirectURLs.contains(redirectURI),
             let tokens = await redeem(code, redirectURI, skill)
         else { throw EnablementRefusal(400, "Invalid account linking credentials") }
-        let known = state.withLock { state in
-            state.enablements += 1
-            // Linking anew keeps the user's id; enabling anew gives another.
-            let userID =
-                state.enabled[place]?.userID ?? "amzn1.ask.account.\(account.name.uppercased())\(state.enablements)"
-            let known = Enabled(
-                skillID: skill.id, stage: stage, account: account, userID: userID, accessToken: tokens.access,
-                refreshToken: tokens.refresh)
-            state.enabled[place] = known
-            return known
-        }
-        return answer(201, body(of: known))
+        return answer(201, body(of: keep(skill, stage: stage, account, tokens)))
     }
 
     private static func wish(

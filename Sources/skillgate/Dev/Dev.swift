@@ -137,24 +137,18 @@ enum DevCommand: Command {
         guard let enabled = world.hosts.linking.enabled.first else {
             throw DevUser.Fault(message: "Alexa has not enabled the skill")
         }
-        let alexa = AlexaCaller(
-            signer: AlexaSigner(world.hosts.authority), endpoint: world.address + "/alexa/custom", http: world.http,
-            clock: SystemClock.clock(offsetSeconds: world.configuration.clockOffsetSeconds))
         for event in events {
-            let status = try await alexa.tell(event, of: enabled)
+            let status = try await world.alexa.tell(event, of: enabled)
             guard status == 200 else { throw DevUser.Fault(message: "\(event.rawValue): status \(status)") }
         }
     }
 
     /// App Flip: the app asks the service what to open, and Google redeems the code that stands there.
     private static func flip(_ world: DevWorld, _ token: Secret) async throws {
-        let provider = world.configuration.provider
-        guard let id = world.configuration.google?.clientID, let client = provider.client(id),
-            let secret = client.secret
-        else { throw DevUser.Fault(message: "the configuration has no Google") }
-        let google = GoogleApp(
-            clientID: id, clientSecret: secret, tokenURL: world.address + "/oauth/token", http: world.http)
-        let asked = google.request(scope: client.scopes.joined(separator: " "))
+        guard let (google, scopes) = world.google else {
+            throw DevUser.Fault(message: "the configuration has no Google")
+        }
+        let asked = google.request(scope: scopes.joined(separator: " "))
         let body: JSONValue = [
             "clientID": .string(asked.clientID), "redirectURI": .string(asked.redirectURI),
             "state": .string(asked.state), "scope": .string(asked.scope), "decision": "agree",
@@ -213,6 +207,7 @@ enum DevCommand: Command {
         var lines = [
             ("what came in", world.address + "/_inspect"), ("link in a browser", world.address + "/link"),
             ("my links", world.address + "/account/links"),
+            ("Alexa's app, Google's", world.showAssistants() + " (links that begin and end there)"),
             ("the routes", world.address + "/openapi.json"), ("health", world.address + "/healthz"),
             ("the service's log", world.logPath),
         ]
@@ -221,7 +216,7 @@ enum DevCommand: Command {
         }
         lines.append(("Amazon's pages", world.consent.loginURL + " (the service leads there)"))
         Output.line("\nOpen in a browser, as alice (alice-password) or bob (bob-password):")
-        for (name, address) in lines { Output.line("  " + DevTable.padded(name, 20) + address) }
+        for (name, address) in lines { Output.line("  " + DevTable.padded(name, 22) + address) }
         Output.line("\nCtrl-C ends it; nothing is kept.")
     }
 

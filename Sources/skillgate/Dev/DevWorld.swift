@@ -1,3 +1,4 @@
+import Alexa
 import Crypto
 import FoundationEssentials
 import Glibc
@@ -65,6 +66,7 @@ struct DevWorld: Sendable {
         let consent = try BrowserListener(hosts, group: group)
         configuration.amazon.lwaAuthorizeURL = consent.loginURL
         configuration.amazon.alexaAppURL = consent.alexaAppURL
+        register(consent, &configuration)
         configuration.http.resolve = Authority.serverNames.map { "\($0):443:127.0.0.1:\(listener.port)" }
         let inspector = Inspector(skillIDs: Set(configuration.skills.map(\.id)), clock: clock)
         let program: Program
@@ -84,6 +86,52 @@ struct DevWorld: Sendable {
             configuration: ReplayTarget.moved(configuration, to: program.address), address: program.address,
             samples: root + "/samples", hosts: hosts, consent: consent, http: CurlClient(group: group), user: user,
             inspector: inspector, program: program, listener: listener, group: group, folder: folder)
+    }
+
+    /// Lets the provider send codes to the simulated Alexa app and Google's too.
+    private static func register(_ consent: BrowserListener, _ configuration: inout Configuration) {
+        let linking = Set(configuration.skills.compactMap(\.linking?.providerClient))
+        for (index, client) in configuration.provider.clients.enumerated() {
+            var paths: [String] = []
+            if linking.contains(client.id) { paths.append(AssistantPages.alexaReturnPath) }
+            if client.id == configuration.google?.clientID { paths.append(AssistantPages.googleReturnPath) }
+            configuration.provider.clients[index].redirectURIs += paths.map { consent.origin + $0 }
+        }
+    }
+
+    /// Google with its pair at the provider; nil where the configuration has no Google.
+    var google: (app: GoogleApp, scopes: [String])? {
+        guard let id = configuration.google?.clientID, let client = configuration.provider.client(id),
+            let secret = client.secret
+        else { return nil }
+        let app = GoogleApp(
+            clientID: id, clientSecret: secret, tokenURL: address + "/oauth/token",
+            revocationURL: address + "/oauth/revoke", http: http)
+        return (app, client.scopes)
+    }
+
+    /// Alexa as the caller of the service.
+    var alexa: AlexaCaller {
+        AlexaCaller(
+            signer: AlexaSigner(hosts.authority), endpoint: address + "/alexa/custom", http: http,
+            clock: SystemClock.clock(offsetSeconds: configuration.clockOffsetSeconds))
+    }
+
+    /// Shows the customers' apps in the browser, with one more customer of each other region; gives the address.
+    func showAssistants() -> String {
+        let others = [
+            AmazonAccount(name: "customer-eu", home: .europe), AmazonAccount(name: "customer-fe", home: .farEast),
+        ]
+        hosts.linking.know([], accounts: others, http: http)
+        let scopes = configuration.provider.customScopes + configuration.provider.smartHomeScopes
+        consent.show(
+            AssistantPages(
+                linking: hosts.linking, alexa: alexa, google: google?.app,
+                provider: AssistantPages.Provider(
+                    authorizationURL: address + "/oauth/authorize",
+                    alexaScopes: scopes.reduce(into: []) { if !$0.contains($1) { $0.append($1) } },
+                    googleScopes: google?.scopes ?? []), origin: consent.origin))
+        return consent.origin + AssistantPages.path
     }
 
     /// Ends everything, and removes what was written.
