@@ -90,9 +90,9 @@ public enum ServiceFault: Error, Hashable, Sendable {
 public func makeService(_ configuration: Configuration, _ parts: ServiceParts) async throws -> MadeService {
     let drift = ClockDrift(log: parts.log, metrics: parts.metrics)
     let worker = makeEventWorker(configuration, parts)
-    let provider = try await makeProvider(configuration, parts, worker)
     let traces = TraceRecorder(
         store: parts.store, log: parts.log, metrics: parts.metrics, observer: parts.observer)
+    let provider = try await makeProvider(configuration, parts, worker, traces)
     let skills = configuration.skills.map { skill in
         Skill(
             name: skill.name, id: skill.id, providerClient: skill.providerClient,
@@ -212,7 +212,7 @@ private struct ProviderSide {
 }
 
 private func makeProvider(
-    _ configuration: Configuration, _ parts: ServiceParts, _ worker: EventWorker
+    _ configuration: Configuration, _ parts: ServiceParts, _ worker: EventWorker, _ traces: TraceRecorder
 ) async throws -> ProviderSide {
     let provider = configuration.provider
     let limits = ResourceClient.Limits(
@@ -234,7 +234,7 @@ private func makeProvider(
             baseURL: EmbeddedProvider.resourcesURL, http: made.client(otherwise: parts.http), limits: limits,
             observer: parts.observer, now: parts.monotonic)
         return ProviderSide(
-            embedded: made, core: try await ProviderCore(configuration, parts, keys: keys, embedded: made),
+            embedded: made, core: try await ProviderCore(configuration, parts, keys: keys, embedded: made, traces: traces),
             validator: made.validator, resources: resources)
     case .external(let external):
         guard let baseURL = external.resourcesURL else { throw ServiceFault.noResources }
@@ -247,7 +247,7 @@ private func makeProvider(
             baseURL: baseURL, http: parts.http, limits: limits, observer: parts.observer, now: parts.monotonic)
         if provider.clients.contains(where: { $0.grants.contains(.clientCredentials) }) { try await keys.load() }
         return ProviderSide(
-            embedded: nil, core: try await ProviderCore(configuration, parts, keys: keys, embedded: nil),
+            embedded: nil, core: try await ProviderCore(configuration, parts, keys: keys, embedded: nil, traces: traces),
             validator: validator, resources: resources)
     }
 }

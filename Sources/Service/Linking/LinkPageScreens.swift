@@ -92,9 +92,7 @@ extension Screens {
             title, [:],
             [
                 heading(words(title)), paragraph(message), who(user),
-                reference.map {
-                    .element("p", ["class": "quiet"], HTML(text: words(.reference, ["id": $0])))
-                } ?? .nothing,
+                reference.map(support) ?? .nothing,
                 other.map { form($0, [button(text(.otherAccount), decision: "switch")]) } ?? .nothing,
                 again.map {
                     .element(

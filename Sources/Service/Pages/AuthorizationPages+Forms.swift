@@ -9,19 +9,19 @@ extension AuthorizationPages {
     func take(_ request: HTTPRequest) async throws(ProviderStoreError) -> HTTPResponse {
         if let answer = server.answerMisplacedTokenRequest(request) { return answer }
         guard let text = String(validating: request.body, as: UTF8.self), let form = Form(decoding: text) else {
-            return faulty(.malformed, request)
+            return faulty(.malformed, nil, request)
         }
         guard let carried = form["request"] else {
             let decision = AuthorizationDecision(form: form, clients: server.clients, resource: server.resource)
-            if case .page(let fault) = decision { return faulty(fault, request) }
+            if case .page(let fault) = decision { return faulty(fault, form, request) }
             // Browsers send our cookie along with a GET from elsewhere and not with a POST (RFC 6265bis §5.2).
             return answers.redirect(to: Self.path + "?" + form.encodedText)
         }
         guard let query = sessions.values.contentOfAnyAge(carried, for: .request) else {
-            return faulty(.malformed, request)
+            return faulty(.malformed, nil, request)
         }
         let decision = decision(query)
-        if case .page(let fault) = decision { return faulty(fault, request) }
+        if case .page(let fault) = decision { return faulty(fault, Form(decoding: query), request) }
         let here = Self.path + "?" + query
         let language = language(decision.locales, request)
         let session = try await sessions.session(of: request)

@@ -28,18 +28,22 @@ final class AuthorizationPages: Sendable {
     let answers: PageAnswers
     let words: Words
     let log: Log
+    private let traces: TraceRecorder
+    private let monotonic: @Sendable () -> ContinuousClock.Instant
     let passwords = PasswordChecks()
     let attempts: SignInAttempts
 
     init(
         server: AuthorizationServer, sessions: Sessions, answers: PageAnswers, words: Words,
-        monotonic: @escaping @Sendable () -> ContinuousClock.Instant, log: Log
+        monotonic: @escaping @Sendable () -> ContinuousClock.Instant, log: Log, traces: TraceRecorder
     ) {
         self.server = server
         self.sessions = sessions
         self.answers = answers
         self.words = words
         self.log = log
+        self.traces = traces
+        self.monotonic = monotonic
         attempts = SignInAttempts(now: monotonic)
     }
 
@@ -84,16 +88,18 @@ final class AuthorizationPages: Sendable {
     private func show(_ request: HTTPRequest) async throws(ProviderStoreError) -> HTTPResponse {
         let query = String(request.query ?? "")
         let decision = decision(query)
-        if case .page(let fault) = decision { return faulty(fault, request) }
+        if case .page(let fault) = decision { return faulty(fault, Form(decoding: query), request) }
         let session = try await sessions.session(of: request)
         guard let session, let user = session.user else {
             return signIn(decision, query, session ?? sessions.start(), request)
         }
         switch decision {
-        case .page(let fault): return faulty(fault, request)
+        case .page(let fault): return faulty(fault, Form(decoding: query), request)
         // The user is known by now, so the link cannot be a stranger's way to lead people elsewhere (PRO-4).
         case .refuse(let error, let target):
-            log.info("a client's request for consent is refused", .outcome(error.code.rawValue))
+            _ = turnedAway(
+                "authorize.refused", Form(decoding: query), subject: user.subject,
+                "\(error.code.rawValue): \(error.description)")
             return answers.redirect(to: target.failure(error.code, error.description))
         case .ask(let asked): return consent(asked, query, user, session, request)
         }
@@ -131,15 +137,34 @@ final class AuthorizationPages: Sendable {
         return answers.page(language, form: asked.target.origin) { $0.consent(shown, form: form(query, session)) }
     }
 
-    func faulty(_ fault: AuthorizationFault, _ request: HTTPRequest) -> HTTPResponse {
-        log.notice("a request for consent leads nowhere", .rejection(fault.reasonCode))
+    /// The page about a request that leads nowhere, with what its sender needs to find out why.
+    func faulty(_ fault: AuthorizationFault, _ asked: Form?, _ request: HTTPRequest) -> HTTPResponse {
+        let traceID = turnedAway(fault.reasonCode, asked)
         // Such an address was put together in a console, by somebody who looks at this page now.
         let name: String? = if case .repeated(let name) = fault { name } else { nil }
         return answers.page(language([], request), status: 400) {
             $0.message(
                 .faultTitle, .faultLead, hint: name == nil ? nil : .repeatedLead,
-                values: ["company": words.company, "name": name ?? ""])
+                values: ["company": words.company, "name": name ?? ""],
+                reference: "\(fault.reasonCode) · \(traceID.text)")
         }
+    }
+
+    /// Notes why a client's request is refused, and what it asked for: whoever entered it in a console looks for that.
+    private func turnedAway(
+        _ reason: String, _ asked: Form?, subject: String? = nil, _ detail: String? = nil
+    ) -> TraceID {
+        let start = monotonic()
+        let trace = Trace(.other, startedAt: sessions.clock(), start: start)
+        if let subject { trace.belongs(to: subject) }
+        if let client = asked?["client_id"] { trace.note("client", client) }
+        // What follows in an address may be a secret of somebody's.
+        if let address = asked?["redirect_uri"] { trace.note("redirectURI", String(address.prefix { $0 != "?" })) }
+        if let detail { trace.note("detail", detail) }
+        trace.step("authorize", .refused, reason: reason, from: start, to: start)
+        traces.finish(trace.record(.refused, reason: reason, end: start))
+        log.notice("a request for consent is refused", .traceID(trace.id), .rejection(reason))
+        return trace.id
     }
 
     func message(

@@ -109,13 +109,15 @@ struct Screens: Sendable {
 
     /// A page that says one thing, with a link to where the user goes on.
     func message(
-        _ title: PageText, _ lead: PageText, hint: PageText? = nil, values: [String: String] = [:], goOn: String? = nil
+        _ title: PageText, _ lead: PageText, hint: PageText? = nil, values: [String: String] = [:], goOn: String? = nil,
+        reference: String? = nil
     ) -> HTML {
         page(
             title, values,
             [
                 heading(text(title, values)), paragraph(text(lead, values)),
                 hint.map { .element("p", ["class": "quiet"], HTML(text: text($0, values))) } ?? .nothing,
+                reference.map(support) ?? .nothing,
                 goOn.map { .element("a", ["class": "button", "href": $0], HTML(text: text(.goOn))) } ?? .nothing,
             ])
     }
@@ -128,6 +130,11 @@ extension Screens {
 
     func page(_ title: PageText, _ values: [String: String], _ content: [HTML]) -> HTML {
         frame.document(text(title, values), language: language, nonce: nonce, content: content)
+    }
+
+    /// By which reason code and id support finds what became of a request.
+    func support(_ reference: String) -> HTML {
+        .element("p", ["class": "quiet"], HTML(text: words(.reference, ["id": reference])))
     }
 
     func heading(_ text: String) -> HTML { .element("h1", [:], HTML(text: text)) }

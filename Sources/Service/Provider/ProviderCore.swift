@@ -18,7 +18,8 @@ struct ProviderCore: Sendable {
 
     /// The server over `keys`, which are loaded where anything is to be signed.
     init(
-        _ configuration: Configuration, _ parts: ServiceParts, keys: SigningKeys, embedded: EmbeddedProvider?
+        _ configuration: Configuration, _ parts: ServiceParts, keys: SigningKeys, embedded: EmbeddedProvider?,
+        traces: TraceRecorder
     ) async throws {
         let issuer = configuration.publicURL
         let clients = ProviderClients(
@@ -53,7 +54,7 @@ struct ProviderCore: Sendable {
         if let embedded {
             let values = try await Self.signedValues(parts)
             try await Self.compareUsersFile(embedded.users.file, values, parts)
-            let pages = Self.pages(configuration, parts, server: server, users: embedded.users, values)
+            let pages = Self.pages(configuration, parts, server: server, users: embedded.users, values, traces)
             self.pages = pages
             let appFlip = AppFlipEndpoint(configuration, parts, server: server, embedded: embedded)
             routes =
@@ -92,13 +93,13 @@ struct ProviderCore: Sendable {
 
     private static func pages(
         _ configuration: Configuration, _ parts: ServiceParts, server: AuthorizationServer, users: UserDirectory,
-        _ values: SignedValues
+        _ values: SignedValues, _ traces: TraceRecorder
     ) -> AuthorizationPages {
         AuthorizationPages(
             server: server,
             sessions: Sessions(values: values, users: users, issuer: configuration.publicURL, clock: parts.clock),
             answers: PageAnswers(frame: PageFrame(configuration.company)), words: .init(configuration),
-            monotonic: parts.monotonic, log: parts.log)
+            monotonic: parts.monotonic, log: parts.log, traces: traces)
     }
 
     /// Judges the tokens of back ends, which are for an audience of their own: no user's route takes one.

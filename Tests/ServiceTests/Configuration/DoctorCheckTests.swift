@@ -217,6 +217,21 @@ import Testing
         #expect(loose.contains { $0.check == "store.key" && $0.level == .warning })
     }
 
+    @Test(
+        "LNK-7: an authorisation URL that holds parameters of OAuth's already is named, with them",
+        arguments: [
+            ("?client_id=c1&response_type=code&state=%3Cstate%3E", "client_id, response_type, state"),
+            ("?tenant=a&scope=devices", "scope"), ("?redirect_uri=https%3A%2F%2Fx.example", "redirect_uri"),
+            ("", nil), ("?tenant=a", nil), ("?mystate=a&client_identity=b", nil),
+        ])
+    func addressWithParameters(query: String, names: String?) throws {
+        var draft = Self.external
+        draft["provider.external.login.authorizationURL"] = .string("https://login.example.com/authorize" + query)
+        let found = try Self.findings(draft).filter { $0.level != .ok }
+        #expect(found.map(\.check) == (names == nil ? [] : ["external.address"]))
+        if let names { #expect(found.first?.message.contains("it holds \(names) already") == true, "\(found)") }
+    }
+
     @Test("every check has a fault that is planted for it")
     func complete() {
         let planted = Set((Self.skill + Self.provider + Self.host).map(\.check))

@@ -38,12 +38,23 @@ extension Browser {
 
 extension LinkHarness {
     /// The trace of that id, which is stored soon after the answer has left.
+    func trace(_ id: String) async throws -> TraceRecord? { try await running.trace(id) }
+}
+
+extension ServiceTests.Running {
+    /// The trace of that id, which is stored soon after the answer has left.
     func trace(_ id: String) async throws -> TraceRecord? {
         for _ in 0..<200_000 {
-            if let trace = try await running.store.trace(id: id) { return trace }
+            if let trace = try await store.trace(id: id) { return trace }
             await Task.yield()
         }
         return nil
+    }
+
+    /// The lines of the log that hold that text.
+    func lines(naming text: String) -> [String] {
+        log.flush()
+        return lines.lines.filter { $0.contains(text) }
     }
 }
 

@@ -3,6 +3,7 @@ import JSON
 import OAuth
 import Service
 import TestSupport
+import Telemetry
 import Testing
 import Time
 
@@ -147,5 +148,50 @@ import Time
         let answer = await browser.signIn(told).location ?? told.location
         #expect(told.status != 400 && answer?.contains("more than once") != true)
         #expect(!(await browser.get("/oauth/authorize?client_id=nobody")).text.contains("more than once"))
+    }
+
+    @Test("the page of a request that leads nowhere names reason and trace, and the trace what was asked for")
+    func traced() async throws {
+        let browser = try await browser()
+        let good = percentEncoded("https://pitangui.amazon.com/api/skill/link/MDEVELOPMENT")
+        let wrong = percentEncoded("https://layla.amazon.co.uk/api/skill/link/M1?token=secret")
+        for (query, reason, client, address) in [
+            (
+                "client_id=alexa&redirect_uri=\(wrong)", "authorize.redirectUnknown", "alexa",
+                "https://layla.amazon.co.uk/api/skill/link/M1"
+            ),
+            ("client_id=alexa", "authorize.redirectMissing", "alexa", nil),
+            (
+                "client_id=nobody&redirect_uri=\(good)", "authorize.clientUnknown", "nobody",
+                "https://pitangui.amazon.com/api/skill/link/MDEVELOPMENT"
+            ),
+            (
+                "redirect_uri=\(good)", "authorize.clientMissing", nil,
+                "https://pitangui.amazon.com/api/skill/link/MDEVELOPMENT"
+            ),
+            ("%ZZ", "authorize.malformed", nil, nil),
+        ] as [(String, String, String?, String?)] {
+            let page = await browser.get("/oauth/authorize?response_type=code&" + query)
+            #expect(page.status == 400 && page.reason == reason, "\(query)")
+            let trace = try #require(try await browser.running.trace(page.reference ?? ""), "\(query)")
+            #expect(trace.reason == reason && trace.kind == .other)
+            #expect(trace.notes.first { $0.name == "client" }?.value == client)
+            #expect(trace.notes.first { $0.name == "redirectURI" }?.value == address)
+        }
+    }
+
+    @Test("what the client is told of is a trace too, once the user is known")
+    func tracedRefusal() async throws {
+        let browser = try await browser()
+        let uri = percentEncoded("https://pitangui.amazon.com/api/skill/link/MDEVELOPMENT")
+        let target = "/oauth/authorize?client_id=alexa&response_type=code&state=s&scope=admin&redirect_uri=\(uri)"
+        let signedIn = await browser.signIn(await browser.get(target))
+        let back = await browser.get(try #require(signedIn.location))
+        #expect(back.answer?["error"] == "invalid_scope")
+        let line = try #require(browser.running.lines(naming: "authorize.refused").first)
+        let id = try #require(line.split(separator: "\"traceID\":\"").last?.prefix { $0 != "\"" })
+        let trace = try #require(try await browser.running.trace(String(id)))
+        #expect(trace.subject == "u1001")
+        #expect(trace.notes.first { $0.name == "detail" }?.value.hasPrefix("invalid_scope: ") == true)
     }
 }
