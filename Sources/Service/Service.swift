@@ -234,7 +234,8 @@ private func makeProvider(
             baseURL: EmbeddedProvider.resourcesURL, http: made.client(otherwise: parts.http), limits: limits,
             observer: parts.observer, now: parts.monotonic)
         return ProviderSide(
-            embedded: made, core: try await ProviderCore(configuration, parts, keys: keys, embedded: made, traces: traces),
+            embedded: made,
+            core: try await ProviderCore(configuration, parts, keys: keys, embedded: made, traces: traces),
             validator: made.validator, resources: resources)
     case .external(let external):
         guard let baseURL = external.resourcesURL else { throw ServiceFault.noResources }
@@ -247,7 +248,8 @@ private func makeProvider(
             baseURL: baseURL, http: parts.http, limits: limits, observer: parts.observer, now: parts.monotonic)
         if provider.clients.contains(where: { $0.grants.contains(.clientCredentials) }) { try await keys.load() }
         return ProviderSide(
-            embedded: nil, core: try await ProviderCore(configuration, parts, keys: keys, embedded: nil, traces: traces),
+            embedded: nil,
+            core: try await ProviderCore(configuration, parts, keys: keys, embedded: nil, traces: traces),
             validator: validator, resources: resources)
     }
 }
