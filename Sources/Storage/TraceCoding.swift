@@ -21,11 +21,11 @@ extension TraceRecord {
     init?(stored bytes: [UInt8]) {
         guard let json = try? JSONValue(parsing: bytes), let id = json["id"]?.string,
             let kind = json["kind"]?.string.flatMap(Trace.Kind.init(rawValue:)),
-            let startedAt = json["startedAt"]?.integer, let duration = json["microseconds"]?.integer,
+            let startedAt = json["startedAt"]?.integer, let duration = Duration(stored: json),
             let outcome = json["outcome"]?.string.flatMap(TraceOutcome.init(rawValue:))
         else { return nil }
         self.init(
-            id: id, kind: kind, startedAt: UnixTime(milliseconds: startedAt), duration: .microseconds(duration),
+            id: id, kind: kind, startedAt: UnixTime(milliseconds: startedAt), duration: duration,
             outcome: outcome, reason: json["reason"]?.string, subject: json["subject"]?.string,
             steps: (json["steps"]?.array ?? []).compactMap(Step.init(json:)),
             droppedSteps: Int(json["droppedSteps"]?.integer ?? 0),
@@ -39,7 +39,8 @@ extension TraceRecord {
 extension TraceRecord.Step {
     fileprivate var json: JSONValue {
         var object: JSONObject = [
-            "name": .string(name), "outcome": .string(outcome.rawValue), "start": .integer(start.microseconds),
+            "name": .string(name), "outcome": .string(outcome.rawValue),
+            "startMicroseconds": .integer(start.microseconds),
             "microseconds": .integer(duration.microseconds),
         ]
         object["reason"] = reason.map(JSONValue.string)
@@ -49,10 +50,26 @@ extension TraceRecord.Step {
     fileprivate init?(json: JSONValue) {
         guard let name = json["name"]?.string,
             let outcome = json["outcome"]?.string.flatMap(TraceOutcome.init(rawValue:)),
-            let start = json["start"]?.integer, let duration = json["microseconds"]?.integer
+            let start = Duration(stored: json, "startMicroseconds", milliseconds: "start"),
+            let duration = Duration(stored: json)
         else { return nil }
         self.init(
-            name: name, outcome: outcome, reason: json["reason"]?.string, start: .microseconds(start),
-            duration: .microseconds(duration))
+            name: name, outcome: outcome, reason: json["reason"]?.string, start: start,
+            duration: duration)
+    }
+}
+
+extension Duration {
+    /// How long it took, or what the member says: in microseconds, or in the milliseconds of earlier versions.
+    fileprivate init?(
+        stored json: JSONValue, _ name: String = "microseconds", milliseconds older: String = "milliseconds"
+    ) {
+        if let microseconds = json[name]?.integer {
+            self = .microseconds(microseconds)
+        } else if let milliseconds = json[older]?.integer {
+            self = .milliseconds(milliseconds)
+        } else {
+            return nil
+        }
     }
 }

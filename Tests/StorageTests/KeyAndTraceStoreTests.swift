@@ -107,4 +107,34 @@ import Time
             #expect(try await ids(TraceQuery(kind: .link, outcomes: failures, subject: "u1")) == "")
         }
     }
+
+    @Test("beyond the limit the oldest go, and no number of other traces pushes out one of a link")
+    func limited() async throws {
+        try await withFolder { folder in
+            let keys = try TestKeys.keys(TestKeys.first)
+            let stores: [any TraceStore] = [
+                MemoryStore(clock: ManualClock().wall, traceLimit: 8),
+                try SQLiteStore(
+                    url: "sqlite:\(folder)/store.sqlite", keys: keys, clock: ManualClock().wall, traceLimit: 8),
+            ]
+            for store in stores {
+                for number in 0..<4 {
+                    var link = trace("link\(number)", seconds: Int64(number))
+                    link.kind = .link
+                    try await store.save(link)
+                }
+                for number in 0..<100 { try await store.save(trace("\(number)", seconds: 1000 + Int64(number))) }
+                let kept = try await store.traces(matching: TraceQuery(), limit: 1000).map(\.id)
+                #expect(kept == (92..<100).reversed().map { "\($0)" } + ["link3", "link2", "link1", "link0"])
+                for number in 4..<20 {
+                    var link = trace("link\(number)", seconds: Int64(number))
+                    link.kind = .link
+                    try await store.save(link)
+                }
+                let links = try await store.traces(matching: TraceQuery(kind: .link), limit: 1000).map(\.id)
+                #expect(links == (12..<20).reversed().map { "link\($0)" })
+                #expect(try await store.traces(matching: TraceQuery(kind: .smartHome), limit: 1000).count == 8)
+            }
+        }
+    }
 }

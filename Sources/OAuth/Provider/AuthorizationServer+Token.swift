@@ -36,16 +36,18 @@ extension AuthorizationServer {
         _ request: HTTPRequest,
         _ work: (ProviderClient, Parameters) async throws(OAuthRefusal) -> HTTPResponse
     ) async -> HTTPResponse {
-        var client: ProviderClient?
+        var client: String?
         do throws(OAuthRefusal) {
             let parameters = try Self.parameters(of: request)
-            do throws(ClientRefusal) { client = try authenticator.client(of: request, parameters) } catch {
+            let proven: ProviderClient
+            do throws(ClientRefusal) { proven = try authenticator.client(of: request, parameters) } catch {
+                client = authenticator.claimedID(of: request, parameters)
                 throw OAuthRefusal(error)
             }
-            guard let client else { throw OAuthRefusal(.missing) }
-            return try await work(client, parameters)
+            client = proven.id
+            return try await work(proven, parameters)
         } catch {
-            parts.observe(.refused(error, client: client?.id))
+            parts.observe(.refused(error, client: client))
             return error.response(realm: parts.issuer)
         }
     }

@@ -5,7 +5,7 @@ public import Time
 public enum ProviderEvent: Sendable, Hashable {
     /// Tokens were given out.
     case issued(ProviderClient.Grant, client: String)
-    /// A request was refused; the client where it is known.
+    /// A request was refused; the client that sent it, or says to be it, where that is one of ours.
     case refused(OAuthRefusal, client: String?)
     /// A code came twice, and everything that it brought was revoked.
     case codeReplayed(client: String, grantID: String)

@@ -105,6 +105,15 @@ public final class ClientAuthenticator: Sendable {
         return client
     }
 
+    /// Which of the clients the sender of a request that is refused says to be; nil for any other word, which may be a
+    /// secret in the wrong place.
+    func claimedID(of request: HTTPRequest, _ parameters: Parameters) -> String? {
+        let field = request.fields["Authorization"].flatMap { $0.utf8.count <= Self.headerLimit ? $0 : nil }
+        let pairs = field.map { Self.pairs($0.drop { $0 != " " }.drop { $0 == " " }) } ?? []
+        return ([parameters["client_id"]] + pairs.map(\.id)).lazy.compactMap { $0.flatMap { self.clients[$0]?.id } }
+            .first
+    }
+
     private func client(
         id: String, secret: Secret, by method: ProviderClient.Authentication
     ) -> ProviderClient? {

@@ -145,7 +145,8 @@ struct LinkFinishing: Sendable {
     /// Notes that a browser was turned away before any attempt was gone on with, at that step; gives the id for support.
     func turnedAway(_ fault: LinkFault, at step: StaticString, subject: String?) -> TraceID {
         let start = now()
-        let trace = Trace(.link, startedAt: clock(), start: start)
+        // What a stranger can bring about is not kept among the links.
+        let trace = Trace(subject == nil ? .other : .link, startedAt: clock(), start: start)
         if let subject { trace.belongs(to: subject) }
         let outcome: TraceOutcome = fault.status >= 500 ? .failed : .refused
         trace.step(step, outcome, reason: fault.code, from: start, to: start)

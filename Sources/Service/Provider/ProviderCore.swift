@@ -25,7 +25,8 @@ struct ProviderCore: Sendable {
         let clients = ProviderClients(
             configuration.provider.clients.map { ProviderClient($0, google: configuration.google) })
         let backEnds = Self.backEndValidator(issuer: issuer, clients: clients, keys: keys, parts)
-        let telemetry = ProviderTelemetry(log: parts.log, metrics: parts.metrics, clock: parts.clock)
+        let telemetry = ProviderTelemetry(
+            log: parts.log, metrics: parts.metrics, clock: parts.clock, now: parts.monotonic, traces: traces)
         var serverParts = AuthorizationServer.Parts(
             issuer: issuer, clients: clients, store: parts.store, keys: keys,
             accessTokenSeconds: configuration.provider.accessTokenSeconds, clock: parts.clock,

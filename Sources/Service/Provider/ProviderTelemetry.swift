@@ -17,12 +17,19 @@ final class ProviderTelemetry: Sendable {
     private let log: Log
     private let metrics: Metrics
     private let clock: WallClock
+    private let now: @Sendable () -> ContinuousClock.Instant
+    private let traces: TraceRecorder
     private let window = Locked(Window())
 
-    init(log: Log, metrics: Metrics, clock: @escaping WallClock) {
+    init(
+        log: Log, metrics: Metrics, clock: @escaping WallClock,
+        now: @escaping @Sendable () -> ContinuousClock.Instant, traces: TraceRecorder
+    ) {
         self.log = log
         self.metrics = metrics
         self.clock = clock
+        self.now = now
+        self.traces = traces
     }
 
     func tell(_ event: ProviderEvent) {
@@ -33,8 +40,8 @@ final class ProviderTelemetry: Sendable {
         case .refused(let refusal, let client):
             metrics.counter(.oauthRefusals, refusal.reasonCode).add()
             log.info(
-                "a client is refused", .rejection(refusal.reasonCode), .status(refusal.status),
-                .detail(client ?? "unknown client"))
+                "a client is refused", .traceID(traced(refusal, client)), .rejection(refusal.reasonCode),
+                .status(refusal.status), .detail(client ?? "unknown client"))
         case .codeReplayed(let client, _):
             log.notice("a code came twice: what it brought is revoked", .detail(client))
         case .refreshReplayed(let client, _):
@@ -46,6 +53,17 @@ final class ProviderTelemetry: Sendable {
         case .unknownRefreshToken: countUnknown()
         case .storeUnavailable(let reason): log.error("the provider's store does not answer", .detail(reason))
         }
+    }
+
+    /// Alexa and Google say nothing of what our token endpoint told them: here it can be found.
+    private func traced(_ refusal: OAuthRefusal, _ client: String?) -> TraceID {
+        let start = now()
+        let trace = Trace(.other, startedAt: clock(), start: start)
+        if let client { trace.note("client", client) }
+        trace.note("detail", refusal.detail)
+        trace.step("client", .refused, reason: refusal.reasonCode, from: start, to: start)
+        traces.finish(trace.record(.refused, reason: refusal.reasonCode, end: start))
+        return trace.id
     }
 
     /// Without its scheme, so that what differs is not what is cut off.

@@ -3,14 +3,13 @@ public import Telemetry
 public import Time
 
 extension MemoryStore: TraceStore {
-    /// How many traces are kept at most; beyond that the oldest go.
-    public static let traceLimit = 10_000
-
     /// Keeps `trace`, in place of one of the same id.
     public func save(_ trace: TraceRecord) async throws {
         state.withLock { state in
             state.traces[trace.id] = trace
-            if state.traces.count > Self.traceLimit, let oldest = state.sortedTraces.last {
+            guard state.traces.count > traceLimit else { return }
+            let sort = state.traces.values.filter { ($0.kind == .link) == (trace.kind == .link) }
+            if sort.count > traceLimit, let oldest = sort.min(by: { $0.startedAt < $1.startedAt }) {
                 state.traces[oldest.id] = nil
             }
         }

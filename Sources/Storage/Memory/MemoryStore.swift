@@ -34,9 +34,14 @@ public final class MemoryStore: Sendable {
 
     let state = Locked(State())
     private let clock: WallClock
+    /// How many traces of links are kept at most, and how many others; beyond that the oldest go.
+    let traceLimit: Int
 
     /// An empty store whose leases run by `clock`.
-    public init(clock: @escaping WallClock) { self.clock = clock }
+    public init(clock: @escaping WallClock, traceLimit: Int = 10_000) {
+        self.clock = clock
+        self.traceLimit = traceLimit
+    }
 
     var now: Int64 { clock().milliseconds }
 }

@@ -3,7 +3,7 @@ enum Migrations {
     /// The schema that the last step makes.
     static var newest: Int64 { Int64(steps.count) }
 
-    static let steps: [String] = [grants, signingKeys, traces, outbox, provider, users, links, traceKinds]
+    static let steps: [String] = [grants, signingKeys, traces, outbox, provider, users, links, traceKinds, traceAges]
 
     // Alexa user ids are in clear; tokens are sealed; the key's absent parts are '' since NULLs are never equal.
     private static let grants = """
@@ -132,6 +132,11 @@ enum Migrations {
         UPDATE traces SET kind = json_extract(CAST(record AS TEXT), '$.kind'),
             outcome = json_extract(CAST(record AS TEXT), '$.outcome') WHERE json_valid(CAST(record AS TEXT));
         CREATE INDEX traces_by_kind ON traces (kind, outcome, started_at);
+        """
+
+    // The oldest of each sort go, links apart from the rest.
+    private static let traceAges = """
+        CREATE INDEX traces_by_sort_and_age ON traces ((kind = 'link'), started_at);
         """
 }
 

@@ -9,6 +9,8 @@ public final class SQLiteStore: Sendable {
     let keys: SealingKeys
     /// SQLite runs inside the process, so the database's clock is the machine's, which all its processes share.
     let clock: WallClock
+    /// How many traces of links are kept at most, and how many others; beyond that the oldest go.
+    let traceLimit: Int64
     /// How many traces this process has saved, so that only some saves look whether there are too many.
     let savedTraces = Locked(0)
 
@@ -18,11 +20,14 @@ public final class SQLiteStore: Sendable {
     ///
     /// - Throws: ``StorageError`` where the file cannot be opened and written, is of a newer schema, or holds secrets
     ///   sealed under other keys.
-    public init(url: String, keys: SealingKeys, clock: @escaping WallClock) throws(StorageError) {
+    public init(
+        url: String, keys: SealingKeys, clock: @escaping WallClock, traceLimit: Int = 50_000
+    ) throws(StorageError) {
         guard url.hasPrefix("sqlite:"), url.utf8.count > 7 else { throw .unknownURL }
         database = try Database(path: String(url.dropFirst(7)), keys: keys)
         self.keys = keys
         self.clock = clock
+        self.traceLimit = Int64(traceLimit)
     }
 
     var now: Int64 { clock().milliseconds }

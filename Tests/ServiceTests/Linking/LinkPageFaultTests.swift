@@ -80,7 +80,7 @@ import Testing
         let reason = try #require(page.reason)
         #expect(reason.hasPrefix("link."))
         let trace = try #require(try await harness.trace(page.reference ?? ""))
-        #expect(trace.kind == .link && trace.reason == reason && trace.steps.map(\.reason) == [reason])
+        #expect(trace.kind == .other && trace.reason == reason && trace.steps.map(\.reason) == [reason])
         #expect(browser.others.count == 1, "no answer is kept")
         #expect(await browser.get(try await browser.land(state)).isFinish, "the attempt is good still")
     }

@@ -55,6 +55,27 @@ import Time
         #expect(after.status == 401 && after.json["code"] == "token.revoked")
     }
 
+    @Test("why the token endpoint refused a client is a trace, without what the client sent")
+    func traced() async throws {
+        let running = try await ServiceTests.start()
+        let good = TokenHarness.basic("alexa", "alexa-secret")
+        for (basic, body, reason, client) in [
+            (good, "grant_type=authorization_code&code=hidden-code&redirect_uri=x", "oauth.codeUnknown", "alexa"),
+            (good, "grant_type=refresh_token&refresh_token=hidden-token", "oauth.refreshUnknown", "alexa"),
+            (TokenHarness.basic("alexa", "hidden"), "grant_type=refresh_token", "client.wrongSecret", "alexa"),
+            (TokenHarness.basic("hidden", "alexa"), "grant_type=refresh_token", "client.wrongSecret", nil),
+        ] as [(String, String, String, String?)] {
+            let answer = try await call(
+                running.service, .post, "/oauth/token", basic: basic, body: body, clock: running.clock)
+            #expect(answer.status == (reason.hasPrefix("client") ? 401 : 400))
+            let line = try #require(running.lines(naming: reason).last, "\(reason)")
+            let id = try #require(try JSONValue(parsing: Array(line.utf8))["traceID"]?.string)
+            let trace = try #require(try await running.trace(id))
+            #expect(trace.reason == reason && trace.notes.first { $0.name == "client" }?.value == client)
+            #expect(!trace.text.contains("hidden"))
+        }
+    }
+
     @Test("O2: userinfo answers GET and POST with sub, and with the rest where the token reaches that far")
     func userInfo() async throws {
         let running = try await ServiceTests.start()
