@@ -97,6 +97,19 @@ public enum LinkRedirectFault: Error, Hashable, Sendable {
         case .unknown: "link.redirectUnknown"
         }
     }
+
+    /// What is wrong, for a developer.
+    public var detail: String {
+        switch self {
+        case .tooLong: "it is longer than \(LinkRedirect.maximumLength) bytes"
+        case .malformed: "a broken escape, or bytes that are no text"
+        case .repeated(let name): "\(name) is given twice"
+        case .missing(let name): "\(name) is missing"
+        case .empty(let name): "\(name) is empty, or has characters that it may not have"
+        case .codeAndError: "there are a code and an error at once"
+        case .unknown: "a parameter is not known"
+        }
+    }
 }
 
 /// What an error of Amazon's means to the user.

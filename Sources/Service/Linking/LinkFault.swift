@@ -74,7 +74,7 @@ extension LinkFault {
     }
 
     static func redirect(_ fault: LinkRedirectFault) -> LinkFault {
-        LinkFault(fault.reasonCode, 400, .problem, .now, "What came back cannot be read: \(fault)")
+        LinkFault(fault.reasonCode, 400, .problem, .now, "What came back cannot be taken: \(fault.detail)")
     }
 }
 
@@ -174,5 +174,5 @@ extension LinkFault {
         "link.timedOut", 503, .momentary, .now, "It took too long; the attempt goes on, ask for the status")
     static let unlinkedMeanwhile = LinkFault(
         "link.unlinkedMeanwhile", 409, .startAgain, .now, "The link was removed while it was made")
-    static let noSuchLink = LinkFault("link.noSuchLink", 404, .problem, .never, "The user has no link of that id")
+    static let noSuchLink = LinkFault("link.noSuchLink", 404, .gone, .never, "The user has no link of that id")
 }

@@ -10,6 +10,8 @@ enum LinkText: String, Hashable, Sendable, CaseIterable {
     case startAgain
     /// Somebody else began the attempt.
     case otherUser
+    /// The link that is to be ended is not there.
+    case gone
 
     func text(_ language: PageLanguage) -> String {
         let words = words
@@ -52,6 +54,7 @@ enum LinkText: String, Hashable, Sendable, CaseIterable {
                 "Hier hat jemand anderes mit dem Verbinden begonnen. Melde dich mit deinem Konto an und beginne noch einmal.",
                 "別のユーザーがリンクを開始しました。ご自身のアカウントでログインし、最初からやり直してください。"
             )
+        case .gone: ("There is no such link any more.", "Diese Verbindung gibt es nicht mehr.", "このリンクはすでに解除されています。")
         }
     }
 }

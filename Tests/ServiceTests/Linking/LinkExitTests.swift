@@ -147,6 +147,7 @@ import Time
         #expect(try await harness.call(.get, "/alexa/link", token: other).json["status"] == "NOT_LINKED")
         let foreign = try await harness.call(.delete, "/alexa/link?id=" + id, token: other)
         #expect(foreign.status == 404 && foreign.code == "link.noSuchLink")
+        #expect(foreign.json["userMessage"] == "There is no such link any more.")
         // An hour on, Amazon's token is renewed to ask.
         harness.running.clock.advance(by: .seconds(4000))
         #expect(try await harness.call(.get, "/alexa/link").json["status"] == "LINKED")

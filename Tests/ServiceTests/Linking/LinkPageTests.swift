@@ -188,4 +188,27 @@ import Time
         #expect(await browser.get(address).heading == "Your account is linked")
         #expect(harness.world.withLock { $0.exchanges.count } == 1)
     }
+
+    @Test("only a redirect URL of our own is a landing page, and the website's way goes there")
+    func ownAddresses() async throws {
+        let other = "https://www.example.com/link/alexa/elsewhere"
+        let harness = try await LinkHarness { $0.skills[0].linking?.redirectURLs.insert(other, at: 0) }
+        let browser = await Browser.signedIn(harness)
+        #expect(await browser.get("/link/alexa/elsewhere?code=a&state=abcdefgh").status == 404)
+        let sent = await browser.submit(await browser.get("/link"), [("decision", "link")])
+        #expect(sent.answer?["redirect_uri"] == LinkHarness.redirectURL)
+        let foreign = try await LinkHarness { $0.skills[0].linking?.redirectURLs = [other] }
+        let page = await Browser.signedIn(foreign).get("/link")
+        #expect(page.status == 400 && page.reason == "link.redirectNotAllowed")
+    }
+
+    @Test("where no skill can be linked there is no page to do it")
+    func nothingToLink() async throws {
+        let harness = try await LinkHarness { $0.skills[0].linking = nil }
+        let browser = await Browser.signedIn(harness)
+        for target in ["/link", "/link/alexa/callback?code=a&state=abcdefgh", "/link/answer/0123456789abcdef"] {
+            #expect(await browser.get(target).status == 404, "\(target)")
+        }
+        #expect(await browser.get("/account/links").status == 200)
+    }
 }
