@@ -17,7 +17,7 @@ import Time
         DELETE FROM counters WHERE name = 'changes';
         DROP TABLE link_attempts; DROP TABLE links; DROP TABLE link_joins;
         DROP TABLE provider_codes; DROP TABLE refresh_tokens; DROP TABLE provider_grants; DROP TABLE provider_keys;
-        DROP INDEX traces_by_kind; DROP INDEX traces_by_sort_and_age;
+        DROP INDEX traces_by_kind; DROP INDEX traces_by_sort_and_age; DROP TABLE ended_sessions;
         ALTER TABLE traces DROP COLUMN kind;
         ALTER TABLE traces DROP COLUMN outcome;
         ALTER TABLE grants DROP COLUMN gateway_region;
@@ -51,7 +51,8 @@ import Time
                 id: "1", kind: .link, startedAt: UnixTime(seconds: 9), duration: .milliseconds(1), outcome: .refused)
             try await OutboxFileTests.open(path).save(old)
             let undo = """
-                DROP INDEX traces_by_kind; DROP INDEX traces_by_sort_and_age; ALTER TABLE traces DROP COLUMN kind;
+                DROP INDEX traces_by_kind; DROP INDEX traces_by_sort_and_age; DROP TABLE ended_sessions;
+                ALTER TABLE traces DROP COLUMN kind;
                 ALTER TABLE traces DROP COLUMN outcome;
                 UPDATE traces SET record = CAST(replace(CAST(record AS TEXT), '"microseconds":1000', '"milliseconds":1') AS BLOB);
                 INSERT INTO traces VALUES ('2', 8000, NULL, CAST('no JSON' AS BLOB)); PRAGMA user_version = 7;

@@ -162,6 +162,23 @@ import Time
         }
     }
 
+    @Test(
+        "a session that was ended is, for every process, until its cookie ends by itself", arguments: StoreKind.allCases
+    )
+    func endedSessions(kind: StoreKind) async throws {
+        try await kind.withShared(2) { stores, _ in
+            let end = Self.now.adding(seconds: 60)
+            try await stores[0].endSession(hash: "a", until: end, at: Self.now, by: soon)
+            #expect(try await stores[1].isSessionEnded(hash: "a", by: soon))
+            #expect(try await !stores[1].isSessionEnded(hash: "b", by: soon))
+            try await stores[1].endSession(hash: "a", until: end.adding(seconds: 1), at: Self.now, by: soon)
+            try await stores[1].endSession(hash: "b", until: end, at: end, by: soon)
+            #expect(try await stores[0].isSessionEnded(hash: "a", by: soon))
+            try await stores[0].endSession(hash: "c", until: end, at: end.adding(seconds: 2), by: soon)
+            for hash in ["a", "b"] { #expect(try await !stores[0].isSessionEnded(hash: hash, by: soon), "forgotten") }
+        }
+    }
+
     @Test("the file holds no hash of a password in clear")
     func sealed() async throws {
         try await withFolder { folder in

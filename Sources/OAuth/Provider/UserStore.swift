@@ -47,6 +47,14 @@ public protocol UserStore: Sendable {
     func compareUsersFile(
         marks: [String: String], at now: UnixTime, by deadline: Deadline
     ) async throws(ProviderStoreError) -> [String]
+
+    /// Ends a browser's session, wherever its cookie was copied to; forgets it at `end`, when the cookie ends by itself.
+    func endSession(
+        hash: String, until end: UnixTime, at now: UnixTime, by deadline: Deadline
+    ) async throws(ProviderStoreError)
+
+    /// Whether the session of that hash was ended.
+    func isSessionEnded(hash: String, by deadline: Deadline) async throws(ProviderStoreError) -> Bool
 }
 
 /// One user as the store keeps it.

@@ -25,7 +25,8 @@ func linkPageRoutes(
                 login: login, issuer: external.issuer,
                 scopes: scopes.reduce(into: []) { if !$0.contains($1) { $0.append($1) } },
                 publicURL: configuration.publicURL, http: parts.http, validator: validator),
-            resources: resources, cookies: cookies, values: try await ProviderCore.signedValues(parts),
+            resources: resources, cookies: cookies, ended: EndedSessions(store: parts.store, clock: parts.clock),
+            values: try await ProviderCore.signedValues(parts),
             answers: answers, clock: parts.clock, log: parts.log)
     }
     let link = LinkPages(

@@ -68,8 +68,8 @@ struct AccountPages: Sendable {
                 return answers.redirect(to: Self.linksPath)
             },
             // Links go on working: they do not hang on the browser's session (PRO-8).
-            post(Self.signOutPath) { _, _, _ in
-                answers.redirect(to: Self.signOutPath, cookie: visitors.signedOut)
+            post(Self.signOutPath) { (_, _, request) async throws(ProviderStoreError) in
+                answers.redirect(to: Self.signOutPath, cookie: try await visitors.signOut(request))
             },
         ]
     }

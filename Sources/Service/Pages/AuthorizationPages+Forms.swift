@@ -117,7 +117,7 @@ extension AuthorizationPages {
             let code = try await server.code(for: asked, subject: subject, by: request.deadline)
             return answers.redirect(to: asked.target.success(code: code))
         case "deny": return answers.redirect(to: asked.target.failure(.accessDenied, "the user said no"))
-        case "switch": return answers.redirect(to: here, cookie: sessions.cookie(sessions.start()))
+        case "switch": return answers.redirect(to: here, cookie: try await sessions.signOut(request))
         default: return message(.expiredTitle, .expiredLead, status: 400, goOn: here, language)
         }
     }

@@ -24,6 +24,7 @@ struct ExternalVisitors: Visitors {
     let provider: ExternalSignIn
     let resources: ResourceClient
     let cookies: SealedCookies
+    let ended: EndedSessions
     /// Signs the tokens of forms.
     let values: SignedValues
     let answers: PageAnswers
@@ -35,7 +36,9 @@ struct ExternalVisitors: Visitors {
     func visitor(of request: HTTPRequest) async throws(ProviderStoreError) -> Visitor? {
         let parts = cookies.content(Self.sessionCookie, of: request)?.split(
             separator: "\n", maxSplits: 2, omittingEmptySubsequences: false)
-        guard let parts, parts.count == 3 else { return nil }
+        guard let parts, parts.count == 3, try await !ended.hold(String(parts[0]), by: request.deadline) else {
+            return nil
+        }
         let token = Secret(String(parts[2]))
         do throws(TokenRejection) {
             let principal = try await provider.validator.principal(
@@ -57,7 +60,12 @@ struct ExternalVisitors: Visitors {
         return constantTimeEquals(Array(session.utf8), Array(visitor.session.utf8))
     }
 
-    var signedOut: String { cookies.clear(Self.sessionCookie) }
+    func signOut(_ request: HTTPRequest) async throws(ProviderStoreError) -> String {
+        if let session = cookies.content(Self.sessionCookie, of: request)?.prefix(while: { $0 != "\n" }) {
+            try await ended.end(String(session), seconds: Self.sessionSeconds, by: request.deadline)
+        }
+        return cookies.clear(Self.sessionCookie)
+    }
 
     // MARK: - The way to the provider and back
 
@@ -66,11 +74,16 @@ struct ExternalVisitors: Visitors {
         let id = SealedCookies.newID()
         let state = id + "." + SecureRandom.token(bytes: 16)
         let verifier = SecureRandom.token()
+        let signedOut: [String]
+        do throws(ProviderStoreError) { signedOut = anew ? [try await signOut(request)] : [] } catch {
+            log.error("a page needs the store, which does not answer", .detail("\(error)"))
+            return answers.busy(request)
+        }
         do throws(CryptoError) {
             let cookie = try cookies.set(
                 Self.signInCookie, id: id, "\(state)\n\(verifier)\n\(way)", seconds: Self.signInSeconds)
             return answers.redirect(to: provider.address(state: state, verifier: Secret(verifier), anew: anew)).adding(
-                cookies: cookies.room(for: Self.signInCookie, in: request) + [cookie] + (anew ? [signedOut] : []))
+                cookies: cookies.room(for: Self.signInCookie, in: request) + [cookie] + signedOut)
         } catch {
             log.error("a cookie cannot be sealed", .detail("\(error)"))
             return answers.busy(request)

@@ -26,8 +26,10 @@ protocol Visitors: Sendable {
     /// Has the user sign in and come back to `way`, a path of ours; `anew` asks for another account.
     func signIn(_ request: HTTPRequest, backTo way: String, anew: Bool) async -> HTTPResponse
 
-    /// The `Set-Cookie` that signs out.
-    var signedOut: String { get }
+    /// The `Set-Cookie` that signs out; the session ends wherever its cookie was copied to.
+    ///
+    /// - Throws: `ProviderStoreError` where that cannot be kept.
+    func signOut(_ request: HTTPRequest) async throws(ProviderStoreError) -> String
 
     /// The token that a form of that visitor carries.
     func formToken(_ visitor: Visitor) -> String
@@ -56,13 +58,15 @@ struct EmbeddedVisitors: Visitors {
     func signIn(_ request: HTTPRequest, backTo way: String, anew: Bool) async -> HTTPResponse {
         await pages.withStore(request) { () async throws(ProviderStoreError) in
             // By an address of its own, so that a form that is sent twice shows the page, and nothing stays of the old user.
-            if anew { return answers.redirect(to: way, cookie: signedOut) }
+            if anew { return answers.redirect(to: way, cookie: try await sessions.signOut(request)) }
             let session = try await sessions.session(of: request)
             return page(session ?? sessions.start(), request, way)
         }
     }
 
-    var signedOut: String { sessions.cookie(sessions.start()) }
+    func signOut(_ request: HTTPRequest) async throws(ProviderStoreError) -> String {
+        try await sessions.signOut(request)
+    }
 
     func formToken(_ visitor: Visitor) -> String {
         sessions.formToken(Sessions.Session(id: visitor.session, user: nil, mark: ""))

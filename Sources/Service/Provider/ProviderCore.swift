@@ -98,7 +98,9 @@ struct ProviderCore: Sendable {
     ) -> AuthorizationPages {
         AuthorizationPages(
             server: server,
-            sessions: Sessions(values: values, users: users, issuer: configuration.publicURL, clock: parts.clock),
+            sessions: Sessions(
+                values: values, users: users, ended: EndedSessions(store: parts.store, clock: parts.clock),
+                issuer: configuration.publicURL, clock: parts.clock),
             answers: PageAnswers(frame: PageFrame(configuration.company)), words: .init(configuration),
             monotonic: parts.monotonic, log: parts.log, traces: traces)
     }

@@ -28,15 +28,19 @@ struct Sessions: Sendable {
 
     let values: SignedValues
     let users: UserDirectory
+    let ended: EndedSessions
     let clock: WallClock
     private let name: String
     private let isSecure: Bool
 
     /// Sessions at `issuer`; a prefixed name, which binds the cookie to this very host (RFC 6265bis §4.1.3.2), needs
     /// https.
-    init(values: SignedValues, users: UserDirectory, issuer: String, clock: @escaping WallClock) {
+    init(
+        values: SignedValues, users: UserDirectory, ended: EndedSessions, issuer: String, clock: @escaping WallClock
+    ) {
         self.values = values
         self.users = users
+        self.ended = ended
         self.clock = clock
         isSecure = issuer.hasPrefix("https:")
         name = isSecure ? "__Host-skillgate" : "skillgate"
@@ -67,12 +71,21 @@ struct Sessions: Sendable {
         // A user who is gone, disabled or has another password by now is signed in no more; the browser is the same.
         let user = try await users.current(subject: parts[2], by: deadline)
         guard let user, !user.isDisabled, values.mark(of: user) == parts[1] else { return nobody }
+        guard try await !ended.hold(parts[0], by: deadline) else { return nil }
         return Session(id: parts[0], user: user, mark: parts[1])
     }
 
     /// A new session, of nobody where no user is given.
     func start(_ user: Users.User? = nil) -> Session {
         Session(id: SecureRandom.token(bytes: 16), user: user, mark: user.map { values.mark(of: $0) } ?? "")
+    }
+
+    /// The `Set-Cookie` of who signs out: a session of nobody in the place of the request's, which ends.
+    func signOut(_ request: HTTPRequest) async throws(ProviderStoreError) -> String {
+        if let session = try await session(of: request), session.user != nil {
+            try await ended.end(session.id, seconds: Self.seconds, by: request.deadline)
+        }
+        return cookie(start())
     }
 
     /// The `Set-Cookie` of a session.

@@ -20,6 +20,21 @@ struct MemoryUsers {
 }
 
 extension MemoryStore: UserStore {
+    /// Ends a browser's session.
+    public func endSession(
+        hash: String, until end: UnixTime, at now: UnixTime, by deadline: Deadline
+    ) async throws(ProviderStoreError) {
+        state.withLock { state in
+            state.endedSessions = state.endedSessions.filter { $0.value >= now }
+            state.endedSessions[hash] = end
+        }
+    }
+
+    /// Whether the session of that hash was ended.
+    public func isSessionEnded(hash: String, by deadline: Deadline) async throws(ProviderStoreError) -> Bool {
+        state.withLock { $0.endedSessions[hash] != nil }
+    }
+
     /// Adds a user unless the username or the subject is taken.
     public func add(_ user: StoredUser, by deadline: Deadline) async throws(ProviderStoreError) -> UserAddition {
         state.withLock { state in

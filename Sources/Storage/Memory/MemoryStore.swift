@@ -12,6 +12,8 @@ public final class MemoryStore: Sendable {
         var acceptGrants: [String: Claim] = [:]
         var signingKeys: [String: SigningKeyRecord] = [:]
         var traces: [String: TraceRecord] = [:]
+        /// Until when, by hash.
+        var endedSessions: [String: UnixTime] = [:]
         var outbox = MemoryOutbox()
         var endpointIDs: [String: String] = [:]
         var provider = MemoryProvider()

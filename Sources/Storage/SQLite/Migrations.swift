@@ -3,7 +3,9 @@ enum Migrations {
     /// The schema that the last step makes.
     static var newest: Int64 { Int64(steps.count) }
 
-    static let steps: [String] = [grants, signingKeys, traces, outbox, provider, users, links, traceKinds, traceAges]
+    static let steps: [String] = [
+        grants, signingKeys, traces, outbox, provider, users, links, traceKinds, traceAges, endedSessions,
+    ]
 
     // Alexa user ids are in clear; tokens are sealed; the key's absent parts are '' since NULLs are never equal.
     private static let grants = """
@@ -132,6 +134,12 @@ enum Migrations {
         UPDATE traces SET kind = json_extract(CAST(record AS TEXT), '$.kind'),
             outcome = json_extract(CAST(record AS TEXT), '$.outcome') WHERE json_valid(CAST(record AS TEXT));
         CREATE INDEX traces_by_kind ON traces (kind, outcome, started_at);
+        """
+
+    // Sessions that their users signed out of, by hash, until their cookies end by themselves.
+    private static let endedSessions = """
+        CREATE TABLE ended_sessions (hash TEXT PRIMARY KEY, ends_at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+        CREATE INDEX ended_sessions_by_end ON ended_sessions (ends_at);
         """
 
     // The oldest of each sort go, links apart from the rest.

@@ -106,6 +106,24 @@ extension SQLiteStore: UserStore {
         }
     }
 
+    /// Ends a browser's session.
+    public func endSession(
+        hash: String, until end: UnixTime, at now: UnixTime, by deadline: Deadline
+    ) async throws(ProviderStoreError) {
+        try await writeProvider(by: deadline) { (connection: inout Connection) throws(StorageError) in
+            try connection.run("DELETE FROM ended_sessions WHERE ends_at < ?1", [.integer(now.milliseconds)])
+            try connection.run(
+                "INSERT OR REPLACE INTO ended_sessions VALUES (?1, ?2)", [.text(hash), .integer(end.milliseconds)])
+        }
+    }
+
+    /// Whether the session of that hash was ended.
+    public func isSessionEnded(hash: String, by deadline: Deadline) async throws(ProviderStoreError) -> Bool {
+        try await readProvider(by: deadline) { (connection: inout Connection) throws(StorageError) in
+            try connection.row("SELECT 1 FROM ended_sessions WHERE hash = ?1", [.text(hash)]) != nil
+        }
+    }
+
     private func user(_ row: Row) throws(StorageError) -> StoredUser {
         let hash = try keys.open(row.blob(2), in: .passwordHash, row: row.text(0))
         return StoredUser(

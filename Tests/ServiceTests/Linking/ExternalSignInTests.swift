@@ -287,15 +287,22 @@ import Time
         let page = await visit.get("/link")
         let token = try #require(page.hidden.first { $0.0 == "token" })
         #expect(await visit.post("/link", [("token", "x"), ("decision", "switch")]).status == 403)
+        let early = Visit(site)
+        early.cookies = visit.cookies
         let switched = await visit.post("/link", [token, ("decision", "switch")])
+        #expect(await early.get("/link").status == 303, "a copy of the cookie ends too")
         #expect(switched.answer?["prompt"] == "login")
         _ = await visit.get(try site.agree(try #require(switched.location), as: "bob"))
         #expect(await visit.get("/link").text.contains("Name of bob"))
         #expect(
             await visit.post("/link", [token, ("skill", "rides"), ("decision", "link")]).status == 403, "alice's form")
         let own = try #require(await visit.get("/account/links").hidden.first { $0.0 == "token" })
+        let copy = Visit(site)
+        copy.cookies = visit.cookies
+        #expect(await copy.get("/link").status == 200)
         #expect(await visit.post("/account/sign-out", [own]).status == 303)
         #expect(await visit.get("/link").status == 303)
+        #expect(await copy.get("/link").status == 303, "a copy of the cookie ends too")
         _ = try await visit.signIn("/link")
         site.clock.advance(by: .seconds(1801))
         #expect(await visit.get("/link").status == 303)

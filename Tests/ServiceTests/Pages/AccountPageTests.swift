@@ -125,4 +125,29 @@ import Time
         #expect(await browser.post("/account/sign-out", []).status == 403)
         #expect(await browser.get(Self.links).status == 200)
     }
+
+    @Test(
+        "a cookie that was copied ends with the session: by sign-out, and by going over to another account",
+        arguments: ["sign-out", "link", "authorize"])
+    func copied(way: String) async throws {
+        let browser = Browser(try await ServiceTests.start())
+        _ = await browser.signIn(await browser.get("/account/sign-in"))
+        let copy = Browser(browser.running)
+        (copy.cookie, copy.others) = (browser.cookie, browser.others)
+        let other = Browser(browser.running)
+        _ = await other.signIn(await other.get("/account/sign-in"))
+        #expect(await copy.get(Self.links).status == 200)
+        switch way {
+        case "sign-out":
+            let token = try #require(await browser.get(Self.links).hidden.first { $0.0 == "token" })
+            _ = await browser.post("/account/sign-out", [token])
+        case "link": _ = await browser.submit(await browser.get("/link"), [("decision", "switch")])
+        default: _ = await browser.submit(await browser.get(Browser.request()), [("decision", "switch")])
+        }
+        for gone in [browser, copy] { #expect(await gone.get(Self.links).status == 303, "\(way)") }
+        #expect(await copy.get(Browser.request()).isSignIn)
+        #expect(await other.get(Self.links).status == 200, "the user's other browser stays signed in")
+        _ = await browser.signIn(await browser.get("/account/sign-in"))
+        #expect(await browser.get(Self.links).status == 200)
+    }
 }

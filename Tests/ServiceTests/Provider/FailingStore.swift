@@ -107,4 +107,10 @@ final class FailingStore: ProviderStore, UserStore {
     ) async throws(ProviderStoreError) -> [String] {
         try await up().compareUsersFile(marks: marks, at: now, by: deadline)
     }
+    func endSession(
+        hash: String, until end: UnixTime, at now: UnixTime, by deadline: Deadline
+    ) async throws(ProviderStoreError) { try await up().endSession(hash: hash, until: end, at: now, by: deadline) }
+    func isSessionEnded(hash: String, by deadline: Deadline) async throws(ProviderStoreError) -> Bool {
+        try await up().isSessionEnded(hash: hash, by: deadline)
+    }
 }
