@@ -69,18 +69,11 @@ final class Browser: Sendable {
     }
 
     private init(_ view: View) async throws {
-        // On a pipe it would keep to itself what it says.
-        process = try ProgramRun(["--port=0"], of: Self.driver, terminal: true)
-        var port: String?
-        while port == nil {
-            let line = await process.line()
-            guard !line.isEmpty else { throw Fault(message: "chromedriver does not start") }
-            guard line.contains("successfully") else { continue }
-            port = line.split(separator: " ").last.map { String($0.filter(\.isNumber)) }
-        }
+        let port: String
+        (process, port) = try await Self.started()
         group = try EventLoopGroup(threads: 1)
         client = CurlClient(group: group)
-        let origin = "http://127.0.0.1:\(port ?? "")/session"
+        let origin = "http://127.0.0.1:\(port)/session"
         let arguments: JSONValue = [
             "--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu",
             .string("--lang=\(view.language)"), .string("--accept-lang=\(view.language)"),
@@ -96,6 +89,27 @@ final class Browser: Sendable {
         // An element that a page brings in a moment is waited for.
         _ = try await send("POST", "/timeouts", ["implicit": 60_000, "pageLoad": 60_000])
         try await emulate(view)
+    }
+
+    /// A driver that runs, and its port.
+    ///
+    /// It takes a free port of IPv4 and then the same of IPv6, which may be somebody else's by then: it ends, and is
+    /// started again.
+    private static func started() async throws -> (ProgramRun, port: String) {
+        var said: [String] = []
+        for _ in 0..<5 {
+            // On a pipe it would keep to itself what it says.
+            let process = try ProgramRun(["--port=0"], of: driver, terminal: true)
+            while true {
+                let line = await process.line()
+                if line.isEmpty { break }
+                said.append(line)
+                guard line.contains("successfully"), let port = line.split(separator: " ").last else { continue }
+                return (process, port.filter(\.isNumber))
+            }
+            _ = await process.end()
+        }
+        throw Fault(message: "chromedriver does not start: " + said.joined(separator: " "))
     }
 
     private func close() async {

@@ -41,6 +41,15 @@ struct LinkBrowserTests {
         try await browser.click("form button")
     }
 
+    /// Goes from the website to Amazon's page, as alice.
+    private func begin(_ browser: Browser, _ origin: String) async throws {
+        try await browser.open(origin + "/link")
+        try await signIn(browser)
+        try await until(browser, "Link Skillgate with Alexa")
+        try await browser.click("button[value=link]")
+        try await until(browser, "Link the skill?")
+    }
+
     @Test(
         "the website's user signs in, links through Amazon's page, sees the link and removes it",
         arguments: [Browser.View.phone, .desktop.dark])
@@ -82,11 +91,7 @@ struct LinkBrowserTests {
     @Test("who says no at Amazon is back at the start, and may begin anew")
     func cancelled() async throws {
         try await site(.phone) { browser, app, origin in
-            try await browser.open(origin + "/link")
-            try await signIn(browser)
-            try await until(browser, "Link Skillgate with Alexa")
-            try await browser.click("button[value=link]")
-            try await until(browser, "Link the skill?")
+            try await begin(browser, origin)
             try await browser.click("button.no")
             try await until(browser, "Link Skillgate with Alexa")
             #expect(app.stage.hosts.linking.enabled.isEmpty)
@@ -96,11 +101,7 @@ struct LinkBrowserTests {
     @Test("a button that is pressed twice links once, and the page says that it is done")
     func twice() async throws {
         try await site(.phone) { browser, app, origin in
-            try await browser.open(origin + "/link")
-            try await signIn(browser)
-            try await until(browser, "Link Skillgate with Alexa")
-            try await browser.click("button[value=link]")
-            try await until(browser, "Link the skill?")
+            try await begin(browser, origin)
             try await browser.click("button[value=carol]")
             try await until(browser, "One last step")
             _ = try await browser.script(
@@ -114,11 +115,7 @@ struct LinkBrowserTests {
     @Test("what began in one browser ends in no other, the same user's neither")
     func otherBrowser() async throws {
         try await site(.desktop) { first, app, origin in
-            try await first.open(origin + "/link")
-            try await signIn(first)
-            try await until(first, "Link Skillgate with Alexa")
-            try await first.click("button[value=link]")
-            try await until(first, "Link the skill?")
+            try await begin(first, origin)
             let address = try await first.url()
             try await Browser.with(.phone) { second in
                 try await second.open(address)
