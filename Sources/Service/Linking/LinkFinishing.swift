@@ -16,8 +16,8 @@ struct LinkFinishing: Sendable {
     enum Place: Sendable, Hashable {
         /// The company's app, which proved its user by a token.
         case app
-        /// A browser at one of the skill's redirect URLs, known by its mark.
-        case browser(mark: String, redirectURI: String)
+        /// A browser at the attempt's redirect URL, known by its mark.
+        case browser(mark: String)
     }
 
     /// What became of an attempt.
@@ -47,9 +47,8 @@ struct LinkFinishing: Sendable {
         guard let attempt = stored else { throw .stateUnknown }
         // Nobody learns of another user's attempt more than that it is another's, and it stays good for its user.
         guard attempt.subject == subject else { throw .stateOfOtherUser }
-        if case .browser(let mark, let redirectURI) = place {
-            guard attempt.redirectURI == redirectURI else { throw .stateOfOtherSkill }
-            if let browser = attempt.browser, browser != mark { throw .stateOfOtherBrowser }
+        if case .browser(let mark) = place, let browser = attempt.browser, browser != mark {
+            throw .stateOfOtherBrowser
         }
         guard attempt.usedAt == nil else { throw .stateReused }
         guard clock() < attempt.expiresAt else { throw .stateExpired }

@@ -9,15 +9,15 @@ import Time
 extension LinkPages {
     /// What waits in the cookie of an answer.
     enum Kept: Sendable, Hashable {
-        /// Amazon's code, and the redirect URL that it came to.
-        case code(String, state: String, redirectURI: String)
+        /// Amazon's code, which came to its attempt's redirect URL.
+        case code(String, state: String)
         /// A link that was made, and where the company's site wants its user.
         case done(linkID: String, returnURL: String?)
 
         init?(_ text: String) {
             let parts = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
             switch parts.first {
-            case "code" where parts.count == 4: self = .code(parts[1], state: parts[2], redirectURI: parts[3])
+            case "code" where parts.count == 3: self = .code(parts[1], state: parts[2])
             case "done" where parts.count == 3:
                 self = .done(linkID: parts[1], returnURL: parts[2].isEmpty ? nil : parts[2])
             default: return nil
@@ -26,7 +26,7 @@ extension LinkPages {
 
         var text: String {
             switch self {
-            case .code(let code, let state, let redirectURI): "code\n\(code)\n\(state)\n\(redirectURI)"
+            case .code(let code, let state): "code\n\(code)\n\(state)"
             case .done(let linkID, let returnURL): "done\n\(linkID)\n\(returnURL ?? "")"
             }
         }
@@ -48,7 +48,7 @@ extension LinkPages {
                 guard code.utf8.count <= 2048, state.utf8.count <= LinkState.maximumLength else {
                     throw .redirect(.tooLong)
                 }
-                return try keep(.code(code, state: state, redirectURI: attempt.redirectURI), request)
+                return try keep(.code(code, state: state), request)
             case .error: return await end(redirect, attempt, request)
             }
         } catch { return refused(error, at: "state", request, again: start(nil)) }
@@ -95,7 +95,7 @@ extension LinkPages {
         }
         let ending = await linking.finishing.finish(
             redirect, user: LinkUser(subject: visitor?.subject ?? attempt.subject, token: nil),
-            place: .browser(mark: mark(of: request), redirectURI: attempt.redirectURI))
+            place: .browser(mark: mark(of: request)))
         guard case .failure(let fault) = ending.outcome else { return answers.redirect(to: Self.startPath) }
         let again = start(attempt)
         // The user said no, and knows that: back to where it began, with nothing said of it (LNK-8).
@@ -132,10 +132,10 @@ extension LinkPages {
             switch kept {
             case .done(let linkID, let returnURL):
                 return await done(linkID, returnURL, visitor, id, request)
-            case .code(_, let state, let redirectURI):
+            case .code(_, let state):
                 let token = visitors.formToken(visitor)
                 do throws(LinkFault) {
-                    let attempt = try await attempt(state, visitor, redirectURI, request)
+                    let attempt = try await attempt(state, visitor, request)
                     guard let skill = linking.skills[attempt.skill] else { throw .noSuchSkill }
                     let language = answers.language(request)
                     return answers.page(language) {
@@ -149,10 +149,10 @@ extension LinkPages {
     }
 
     private func attempt(
-        _ state: String, _ visitor: Visitor, _ redirectURI: String, _ request: HTTPRequest
+        _ state: String, _ visitor: Visitor, _ request: HTTPRequest
     ) async throws(LinkFault) -> LinkAttempt {
         try await linking.finishing.attempt(
-            of: state, subject: visitor.subject, place: .browser(mark: mark(of: request), redirectURI: redirectURI),
+            of: state, subject: visitor.subject, place: .browser(mark: mark(of: request)),
             by: request.deadline)
     }
 
@@ -180,9 +180,9 @@ extension LinkPages {
             switch (form["decision"], kept) {
             // Sent twice: what became of it stands there.
             case ("agree", .done): return answers.redirect(to: here)
-            case ("agree", .code(let code, let state, let redirectURI)):
+            case ("agree", .code(let code, let state)):
                 return await finish(
-                    .code(code, state: state, scope: nil), redirectURI, visitors, visitor, id, request)
+                    .code(code, state: state, scope: nil), visitors, visitor, id, request)
             case ("switch", _): return await visitors.signIn(request, backTo: here, anew: true)
             case ("deny", _):
                 return answers.redirect(to: Self.startPath, cookie: cookies.clear(Self.answerCookie, id: id))
@@ -192,13 +192,13 @@ extension LinkPages {
     }
 
     private func finish(
-        _ redirect: LinkRedirect, _ redirectURI: String, _ visitors: any Visitors, _ visitor: Visitor, _ id: String,
+        _ redirect: LinkRedirect, _ visitors: any Visitors, _ visitor: Visitor, _ id: String,
         _ request: HTTPRequest
     ) async -> HTTPResponse {
-        let back = (try? await attempt(redirect.state, visitor, redirectURI, request)).flatMap(wayBack)
+        let back = (try? await attempt(redirect.state, visitor, request)).flatMap(wayBack)
         let ending = await linking.finishing.finish(
             redirect, user: LinkUser(subject: visitor.subject, token: visitor.token),
-            place: .browser(mark: mark(of: request), redirectURI: redirectURI)
+            place: .browser(mark: mark(of: request))
         ) { link, _ in
             // From here on there is a page for a browser that cannot wait: it says that the link is not confirmed yet.
             if let response = shown(link, back, id) { request.lateAnswer.response = response }
