@@ -111,6 +111,23 @@ import Testing
         }
     }
 
+    @Test("a long run draws a bar on a terminal, and none elsewhere or on a short run")
+    func bar() async throws {
+        let program = ProgramRun.folder + "/skillgate"
+        func run(_ times: Int) async throws -> String {
+            let words = "\(program) replay \(Self.samples)/custom/who-am-i-linked.json --repeat \(times)"
+            return try await ProgramRun.run(["-qec", words, "/dev/null"], of: "/usr/bin/script").output
+        }
+        let long = try await run(200)
+        #expect(long.contains("░ 2 of 200") && long.contains("\(String(repeating: "█", count: 40)) 200 of 200"))
+        #expect(long.contains("✓"))
+        #expect(try await !run(199).contains("█"))
+        let piped = try await ProgramRun.run([
+            "replay", Self.samples + "/custom/who-am-i-linked.json", "--repeat", "200",
+        ])
+        #expect(piped.code == 0 && piped.error.isEmpty && !piped.output.contains("█"))
+    }
+
     @Test("repeats are counted, and each sample has one line")
     func repeats() async throws {
         try await withTemporaryFolder { folder in
