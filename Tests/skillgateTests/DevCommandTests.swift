@@ -46,6 +46,17 @@ import Testing
             return client.answer()
         }
         #expect(answer?.status == 200)
+        let apps = addresses.first { $0.contains("/assistants") }?.split(separator: ":")[2].prefix(while: \.isNumber)
+        let appsPort = try #require(apps.flatMap { Int($0) })
+        let statuses = try await onOwnThread {
+            try ["127.0.0.1:\(appsPort)", "localhost", "evil.example", "127.0.0.1.evil.example:\(appsPort)"].map {
+                host in
+                let client = try RawClient(port: appsPort)
+                client.send(Array("GET /assistants HTTP/1.1\r\nHost: \(host)\r\n\r\n".utf8))
+                return client.answer()?.status
+            }
+        }
+        #expect(statuses == [200, 200, 421, 421], "no other site's name leads to the simulated apps")
         let second = try await ProgramRun.run(["dev", "--once", "--port", "\(port)"])
         #expect(second.code == 1 && second.error.contains("cannot be listened on") && second.error.contains("--port 0"))
         program.send(signal: SIGTERM)

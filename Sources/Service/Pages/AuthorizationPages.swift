@@ -159,7 +159,9 @@ final class AuthorizationPages: Sendable {
         if let subject { trace.belongs(to: subject) }
         if let client = asked?["client_id"] { trace.note("client", client) }
         // What follows in an address may be a secret of somebody's.
-        if let address = asked?["redirect_uri"] { trace.note("redirectURI", String(address.prefix { $0 != "?" })) }
+        if let address = asked?["redirect_uri"] {
+            trace.note("redirectURI", String(address.prefix { $0 != "?" && $0 != "#" }))
+        }
         if let detail { trace.note("detail", detail) }
         trace.step("authorize", .refused, reason: reason, from: start, to: start)
         traces.finish(trace.record(.refused, reason: reason, end: start))

@@ -46,6 +46,9 @@ private struct PagesAlone: HTTPResponder {
     func timeLimit(for method: HTTPMethod, target: String) -> Duration { .seconds(20) }
 
     func respond(to request: HTTPRequest) async -> HTTPResponse {
+        // Another site's name that leads to this machine opens nothing here.
+        let host = (request.fields["Host"] ?? "").prefix { $0 != ":" }
+        guard ["127.0.0.1", "localhost"].contains(host) else { return HTTPResponse(status: 421) }
         if LinkingEndpoint.isConsent(request.path) { return ConsentPage(linking: hosts.linking).answer(request) }
         let answer = await assistants.withLock { $0 }?.answer(request)
         return answer ?? HTTPResponse(status: 404)
