@@ -136,9 +136,13 @@ final class SmartHomeHarness: Sendable {
     }
 
     /// The latest trace, once it is stored.
-    func trace() async throws -> TraceRecord {
+    func trace() async throws -> TraceRecord { try await traces(1)[0] }
+
+    /// So many traces, once they are stored, in no order: the clock stands still.
+    func traces(_ count: Int) async throws -> [TraceRecord] {
         for _ in 0..<100_000 {
-            if let trace = try await traces.traces(subject: nil, limit: 1).first { return trace }
+            let stored = try await traces.traces(subject: nil, limit: count + 1)
+            if stored.count >= count { return stored }
             await Task.yield()
         }
         throw NoTrace()
